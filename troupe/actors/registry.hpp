@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <troupe/actors/trainable.hpp>
+#include <troupe/base/result.hpp>
+
+/// Names of trainables. Code runs by registered name only, here and on every other host: nothing
+/// that comes over a wire is ever executed.
+namespace troupe {
+
+/// A function trainable: reports with `troupe::report`; what it returns is reported once more
+/// unless it is empty.
+using TrainableFunction = std::function<Metrics(const Config&)>;
+
+/// What stands behind a name: exactly one of the two is set.
+struct TrainableEntry {
+  std::string name;
+  std::function<std::unique_ptr<Trainable>()> create;
+  TrainableFunction function;
+
+  bool is_function() const { return static_cast<bool>(function); }
+};
+
+/// Registers; a second registration of the same name throws `Exception` (already_exists).
+/// Thread-safe. Registrations made before `main` (the macros) are what other processes see too.
+void register_trainable(std::string name, std::function<std::unique_ptr<Trainable>()> create);
+void register_trainable(std::string name, TrainableFunction function);
+
+/// The entry, or not_found with close matches and the registered names.
+Result<TrainableEntry> find_trainable(std::string_view name);
+
+/// All names, sorted.
+std::vector<std::string> trainable_names();
+
+namespace detail {
+
+struct Registration {
+  template <class F>
+  Registration(const char* name, F&& what) {
+    register_trainable(name, std::forward<F>(what));
+  }
+};
+
+/// Adapts functions that return nothing, a number or metrics.
+template <class F>
+TrainableFunction adapt_function(F function) {
+  return [function](const Config& config) -> Metrics {
+    if constexpr (std::is_void_v<decltype(function(config))>) {
+      function(config);
+      return {};
+    } else if constexpr (std::is_arithmetic_v<decltype(function(config))>) {
+      return {{"_metric", static_cast<double>(function(config))}};
+    } else {
+      return function(config);
+    }
+  };
+}
+
+}  // namespace detail
+
+}  // namespace troupe
+
+#define TROUPE_DETAIL_JOIN2(a, b) a##b
+#define TROUPE_DETAIL_JOIN(a, b) TROUPE_DETAIL_JOIN2(a, b)
+
+/// Registers the class `Type` (derived from `Trainable`) under its own name. At namespace scope.
+#define TROUPE_TRAINABLE(Type) TROUPE_TRAINABLE_AS(Type, #Type)
+#define TROUPE_TRAINABLE_AS(Type, name)                                                     \
+  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_,      \
+                                                                 __COUNTER__)(              \
+    name, [] { return std::unique_ptr<::troupe::Trainable>(std::make_unique<Type>()); })
+
+/// Registers the function `fn(const Config&)`, which returns nothing, a number or `Metrics`.
+#define TROUPE_TRAINABLE_FUNCTION(fn)                                                       \
+  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_,      \
+                                                                 __COUNTER__)(              \
+    #fn, ::troupe::detail::adapt_function(&fn))
