@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs what Troupe needs and is missing: Debian packages (as root), and CAF, which Debian 12 has as source only
+# (built once, into the user's cache). Can be run again at any time; does nothing when nothing is missing.
+#   scripts/deps.sh
+#   TROUPE_CAF_PREFIX=/opt/caf scripts/deps.sh     use a CAF that is installed already
+source "$(dirname "$0")/common.sh"
+
+tools=(cmake ninja-build g++ ccache pkg-config python3-minimal)
+libraries=(
+  librocksdb-dev libboost-serialization-dev libssl-dev
+  nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libeigen3-dev
+  doctest-dev libbenchmark-dev
+)
+data=(dataset-fashion-mnist)
+
+missing_packages() {
+  local package
+  for package in "${tools[@]}" "${libraries[@]}" "${data[@]}"; do
+    if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
+      printf '%s\n' "$package"
+    fi
+  done
+}
+
+install_packages() {
+  local log
+  log=$(mktemp)
+  export DEBIAN_FRONTEND=noninteractive
+  local apt=(apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  # A source of the machine's that cannot be reached need not be one of ours: the installation tells.
+  quietly "$log" "${apt[@]}" update || heading "apt-get update reported errors; going on"
+  quietly "$log" "${apt[@]}" install -y --no-install-recommends "$@" ||
+    die "apt-get could not install: $* (its output is in $log)"
+  rm -f "$log"
+}
+
+command -v dpkg-query >/dev/null ||
+  die "this is not a Debian system: install the packages named in scripts/deps.sh under the names they have here," \
+    "then configure with cmake --preset release"
+
+mapfile -t missing < <(missing_packages)
+if ((${#missing[@]})); then
+  if ((EUID != 0)); then
+    die "these packages are missing: ${missing[*]}
+Install them as root, then run this again:
+  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+  fi
+  heading "installing ${#missing[@]} packages: ${missing[*]}"
+  install_packages "${missing[@]}"
+fi
+
+exec "$root/scripts/build_caf.sh"
