@@ -11,9 +11,19 @@ set(_caf_cache "$ENV{XDG_CACHE_HOME}")
 if(NOT _caf_cache)
   set(_caf_cache "$ENV{HOME}/.cache")
 endif()
-find_package(CAF CONFIG QUIET COMPONENTS ${CAF_FIND_COMPONENTS}
-             HINTS "$ENV{TROUPE_CAF_PREFIX}" "${_caf_cache}/troupe/caf")
-unset(_caf_cache)
+set(_caf_hints "$ENV{TROUPE_CAF_PREFIX}" "${_caf_cache}/troupe/caf")
+# CAF's package accepts its exact version only, and a version asked of us is handed on to it unless it is hidden.
+set(_caf_version "${CAF_FIND_VERSION_COMPLETE}")
+set(CAF_FIND_VERSION_COMPLETE "")
+find_package(CAF CONFIG QUIET HINTS ${_caf_hints})
+set(CAF_FIND_VERSION_COMPLETE "${_caf_version}")
+
+# CAF's package does not say which components it has; its targets do.
+foreach(_caf_component IN LISTS CAF_FIND_COMPONENTS)
+  if(TARGET CAF::${_caf_component})
+    set(CAF_${_caf_component}_FOUND TRUE)
+  endif()
+endforeach()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(
@@ -22,13 +32,9 @@ find_package_handle_standard_args(
   VERSION_VAR CAF_VERSION
   HANDLE_COMPONENTS
   REASON_FAILURE_MESSAGE
-    "CAF is not in a Debian 12 package. Run scripts/deps.sh, which builds it once into the user cache, \
+    "Debian 12 has no package of it. Run scripts/deps.sh, which builds it once into the user cache, \
 or name an installed CAF with -DCMAKE_PREFIX_PATH=<prefix> or TROUPE_CAF_PREFIX=<prefix>.")
-
-# CAF's headers trip our warnings; imported targets are SYSTEM by default, but not when a user turned that off.
-foreach(_caf_component IN LISTS CAF_FIND_COMPONENTS)
-  if(TARGET CAF::${_caf_component})
-    set_target_properties(CAF::${_caf_component} PROPERTIES IMPORTED_NO_SYSTEM OFF)
-  endif()
-endforeach()
+unset(_caf_cache)
+unset(_caf_hints)
+unset(_caf_version)
 unset(_caf_component)
