@@ -7,7 +7,8 @@ option(TROUPE_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_DOCS "Build the manual (needs doxygen)" OFF)
 option(TROUPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_WERROR "Treat compiler warnings as errors" ${PROJECT_IS_TOP_LEVEL})
-option(TROUPE_CHECK_HEADERS "Compile each header alone as part of the default build" OFF)
+option(TROUPE_CHECK_HEADERS "Compile each header alone as part of the default build"
+       ${TROUPE_BUILD_TESTS})
 option(TROUPE_FUZZ "Build the fuzz targets with libFuzzer (clang only)" OFF)
 set(TROUPE_SANITIZE "" CACHE STRING "Sanitizers for all targets, such as address,undefined")
 

@@ -132,6 +132,7 @@ function(troupe_test)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE "TROUPE_TESTS_DIR=\"${PROJECT_SOURCE_DIR}/tests\"")
   _troupe_add_test(${arg_NAME} "${arg_KIND}" "${arg_TIMEOUT}" ${target} ${arg_ARGS})
+  add_dependencies(tests_${arg_KIND} ${target})
 endfunction()
 
 # An example program. With ARGS it is also run as a test, with these arguments.

@@ -111,7 +111,7 @@ build() {
   quietly "$log" cmake -S "$work/source" -B "$work/build" -G Ninja "${flags[@]}" \
     "-DCMAKE_INSTALL_PREFIX=$prefix" "-DCMAKE_PROJECT_CAF_INCLUDE=$work/hook.cmake" ||
     die "CAF $version could not be configured (see above)"
-  quietly "$log" cmake --build "$work/build" --parallel "$(jobs_default)" ||
+  quietly "$log" cmake --build "$work/build" --parallel "$jobs" ||
     die "CAF $version did not build (see above)"
   # Moved into place whole: an interrupted installation is never taken for a finished one.
   quietly "$log" cmake --install "$work/build" --prefix "$work/installed" --strip ||

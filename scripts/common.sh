@@ -5,7 +5,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: set it to a folder that can be written}/.cache}/troupe
 caf_version_min=0.18.5
 
+# Seconds since the first of the scripts started, which may have called this one.
+SECONDS=$((SECONDS + ${TROUPE_ELAPSED_S:-0}))
 heading() { printf '== [%4d s] %s\n' "$SECONDS" "$*"; }
+
+# Runs another of these scripts.
+script() { TROUPE_ELAPSED_S=$SECONDS "$root/scripts/$1" "${@:2}"; }
 
 die() {
   printf 'error: %s\n' "$*" >&2
@@ -22,4 +27,20 @@ quietly() {
   fi
 }
 
-jobs_default() { nproc 2>/dev/null || echo 2; }
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# Configures a preset and builds the given targets of it (all of them without one), with the build's own output.
+build_preset() {
+  local preset=$1 log=$root/build/$1-configure.log targets=()
+  shift
+  mkdir -p "$root/build"
+  : >"$log"
+  heading "configuring build/$preset"
+  (cd "$root" && quietly "$log" cmake --preset "$preset" ${configure_args[@]+"${configure_args[@]}"}) ||
+    die "the preset $preset could not be configured: see above, or $log"
+  (($#)) && targets=(--target "$@")
+  heading "building build/$preset"
+  cmake --build "$root/build/$preset" --parallel "$jobs" ${targets[@]+"${targets[@]}"} ||
+    die "build/$preset did not build: see above"
+}
+configure_args=()

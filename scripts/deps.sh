@@ -5,7 +5,7 @@
 #   TROUPE_CAF_PREFIX=/opt/caf scripts/deps.sh     use a CAF that is installed already
 source "$(dirname "$0")/common.sh"
 
-tools=(cmake ninja-build g++ ccache pkg-config python3-minimal)
+tools=(cmake ninja-build g++ ccache pkg-config)
 libraries=(
   librocksdb-dev libboost-serialization-dev libssl-dev
   nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libeigen3-dev
@@ -49,4 +49,4 @@ Install them as root, then run this again:
   install_packages "${missing[@]}"
 fi
 
-exec "$root/scripts/build_caf.sh"
+script build_caf.sh
