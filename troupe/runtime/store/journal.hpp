@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,12 +24,29 @@ namespace troupe {
 enum class Table : uint8_t {
   experiment = 1,   ///< specification and status of the experiment
   trials = 2,       ///< one row per trial: configuration, status, counters
-  results = 3,      ///< index: (trial, iteration) to the sequence of the event that carries it
+  results = 3,      ///< index: (trial, iteration) to an `EventPointer` at the event that carries it
   checkpoints = 4,  ///< one row per checkpoint: reference and state
   state = 5,        ///< snapshots of the decision machines
 };
+inline constexpr std::size_t table_count = 5;
 
-/// One row to put, or to erase when `value` is empty.
+constexpr std::string_view to_string(Table table) noexcept {
+  switch (table) {
+    case Table::experiment:
+      return "experiment";
+    case Table::trials:
+      return "trials";
+    case Table::results:
+      return "results";
+    case Table::checkpoints:
+      return "checkpoints";
+    case Table::state:
+      return "state";
+  }
+  return "unknown";
+}
+
+/// One row to put, or to erase when `value` is empty. Keys: see keys.hpp.
 struct RowWrite {
   Table table;
   std::string key;                   ///< 1 to `limits::max_key_bytes` bytes
@@ -84,15 +102,21 @@ public:
 class Journal : public JournalReader {
 public:
   /// Appends the write sets in order as one atomic batch and returns the sequence of the last
-  /// one. On return they are accepted. After any error nothing of the batch is visible and the
-  /// journal refuses further writes (`failed_precondition`) until it is opened again: a disk
-  /// that failed once cannot be trusted to have kept what it was given.
+  /// one. On return they are accepted. Sequences count from 1 without a hole.
+  ///
+  /// A batch that breaks a rule of the format (an empty event, an empty or too long key, a record
+  /// beyond its limit) is refused with invalid_argument and harms nothing. After any other error
+  /// the journal refuses further writes (failed_precondition) until it is opened again: a disk
+  /// that failed once cannot be trusted to have kept what it was given. Opened again, it has the
+  /// batch as a whole or not at all.
   virtual Result<Sequence> append(std::span<const WriteSet> batch) = 0;
 
   /// Makes everything accepted before the call durable and returns the new durable watermark.
   virtual Result<Sequence> sync() = 0;
 
-  /// Syncs, writes the high-water witness and releases the store. Further calls fail.
+  /// Syncs, writes the high-water witness and releases the store. Further calls fail, except
+  /// `watermarks` and `store_id`. Destroying an open journal releases it without any of this, as
+  /// a crash would.
   virtual Status close() = 0;
 };
 
