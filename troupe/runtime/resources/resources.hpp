@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 /// What a trial asks for and what a host has.
 namespace troupe {
@@ -12,5 +15,11 @@ struct ResourceRequest {
 
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
+
+/// "2 CPUs", "0.5 CPUs and 512 MiB of memory".
+std::string to_string(const ResourceRequest& request);
+
+/// "512 MiB", "1.5 GiB", "100 bytes".
+std::string format_bytes(uint64_t bytes);
 
 }  // namespace troupe
