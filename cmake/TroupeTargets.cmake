@@ -14,6 +14,12 @@ macro(_troupe_parse one_value many_values)
     message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}: NAME is missing (got '${arg_NAME}'), "
                         "or these arguments are unknown: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
+  foreach(dep IN LISTS arg_DEPS arg_PRIVATE_DEPS)
+    if(dep MATCHES "^troupe::" AND NOT TARGET ${dep})
+      message(STATUS "left out while ${dep} is missing: ${arg_NAME}")
+      return()
+    endif()
+  endforeach()
 endmacro()
 
 # Wraps what only our .cpp files see, so that a user of the installed static library need not have it:
