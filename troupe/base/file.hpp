@@ -65,7 +65,12 @@ Status fsync_directory(const std::filesystem::path& path);
 
 /// mkdir -p, with each new folder synced into its parent. Existing folders are fine; a file of that
 /// name is an error.
-Status create_directories(const std::filesystem::path& path);
+struct CreateDirectories {
+  Status operator()(const std::filesystem::path& path) const;
+};
+/// An object and not a function, so that a call without namespace does not also find the one of
+/// std::filesystem.
+inline constexpr CreateDirectories create_directories{};
 
 /// Removes one file. Returns false when there was none.
 Result<bool> remove_file(const std::filesystem::path& path);
