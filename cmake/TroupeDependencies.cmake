@@ -1,4 +1,4 @@
-# All packages the tree uses are looked up here, once. Debian's names of them are in scripts/deps.sh.
+# All packages the tree uses are looked up here, once. scripts/deps.sh has Debian's names of them.
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS serialization)

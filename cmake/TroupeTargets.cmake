@@ -22,8 +22,8 @@ macro(_troupe_parse one_value many_values)
   endforeach()
 endmacro()
 
-# Wraps what only our .cpp files see, so that a user of the installed static library need not have it:
-# a header-only package is a dependency of the build alone.
+# Wraps what only our .cpp files see, so that a user of the installed static library need not have
+# it: a header-only package is a dependency of the build alone.
 function(_troupe_private_deps result)
   set(wrapped)
   foreach(dep IN LISTS ARGN)
@@ -67,7 +67,8 @@ function(_troupe_check_headers target)
   add_dependencies(troupe_check_headers ${target}_headers)
 endfunction()
 
-# A library of the tree: target troupe_<NAME>, alias troupe::<NAME>. HEADERS lists every header, detail/ included.
+# A library of the tree: target troupe_<NAME>, alias troupe::<NAME>. HEADERS lists every header,
+# detail/ included.
 function(troupe_library)
   _troupe_parse("" "HEADERS;PRIVATE_DEPS")
   set(target troupe_${arg_NAME})
@@ -94,7 +95,7 @@ function(troupe_library)
   endif()
 endfunction()
 
-# A program that is installed. Its symbols are exported, so that plugins find the libraries inside it.
+# A program that is installed. Its symbols are exported: plugins find the libraries inside it.
 function(troupe_executable)
   _troupe_parse("" "")
   add_executable(${arg_NAME} ${arg_SOURCES})
@@ -103,7 +104,7 @@ function(troupe_executable)
   set_property(GLOBAL APPEND PROPERTY TROUPE_EXECUTABLES ${arg_NAME})
 endfunction()
 
-# Registers a CTest test with the kind as its label, a deadline by kind, and the sanitizers' settings.
+# Registers a CTest test: its kind is its label and sets its deadline.
 function(_troupe_add_test name kind timeout)
   set(timeout_unit_s 120)
   set(timeout_conformance_s 300)
@@ -128,8 +129,8 @@ function(_troupe_add_test name kind timeout)
                ENVIRONMENT "TSAN_OPTIONS=suppressions=${supp}/tsan.supp:second_deadlock_stack=1")
 endfunction()
 
-# Tests in doctest: the executable <NAME>_test. TROUPE_TESTS_DIR is the tests folder, for golden files;
-# the programs of the build lie beside the executable.
+# Tests in doctest: the executable <NAME>_test. TROUPE_TESTS_DIR is the tests folder, for golden
+# files; the programs of the build lie beside the executable.
 function(troupe_test)
   _troupe_parse("KIND;TIMEOUT" "ARGS")
   set(target ${arg_NAME}_test)
@@ -159,8 +160,9 @@ function(troupe_benchmark)
   target_link_libraries(bench_${arg_NAME} PRIVATE ${arg_DEPS} troupe_flags)
 endfunction()
 
-# A fuzz target: the executable fuzz_<NAME> of a source with LLVMFuzzerTestOneInput. In the fuzz preset it searches
-# for a minute; elsewhere it goes through the corpus, each file whole, cut short and with bits flipped.
+# A fuzz target: the executable fuzz_<NAME> of a source with LLVMFuzzerTestOneInput. In the fuzz
+# preset it searches for a minute; elsewhere it goes through the corpus, each file whole, cut short
+# and with bits flipped.
 function(troupe_fuzz)
   _troupe_parse("CORPUS" "")
   set(target fuzz_${arg_NAME})

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds CAF once into the user's cache, unless CMake finds one already. Prints the prefix on its last line.
-#   scripts/build_caf.sh [--sanitize thread]     with a flag: always our own build, instrumented
-#   TROUPE_CAF_TARBALL=FILE                      take the source from a file (a machine without a mirror)
+# Builds CAF once into the user's cache, unless CMake finds one already. Prints where it is on its
+# last line.
+#   scripts/build_caf.sh [--sanitize thread]   with a flag: always our own build, instrumented
+#   TROUPE_CAF_TARBALL=FILE                    take the source from a file (no mirror needed)
 source "$(dirname "$0")/common.sh"
 
 version=0.18.7
@@ -66,7 +67,8 @@ mirrors() {
     awk -v release="$release" '$1 == release && $2 == "main" && !seen[$3]++ { print $3 }'
 }
 
-# Fetches Debian's source package with lists and sources of our own: nothing under /etc or /var is touched.
+# Fetches Debian's source package with apt lists and sources of our own: the machine's stay as they
+# are.
 fetch_from() {
   local apt=$work/apt
   rm -rf "$apt"
@@ -78,8 +80,11 @@ fetch_from() {
     -o Acquire::Retries=3 -o Acquire::Languages=none
   )
   # The update's exit status also covers hooks of the machine's; what counts is the verified file.
-  (cd "$work" && { "${command[@]}" update || true; } && "${command[@]}" source --tar-only actor-framework) \
-    >>"$log" 2>&1 </dev/null && verified "$work/$tarball"
+  (
+    cd "$work"
+    "${command[@]}" update || true
+    "${command[@]}" source --tar-only actor-framework
+  ) >>"$log" 2>&1 </dev/null && verified "$work/$tarball"
 }
 
 verified() { [[ -f $1 ]] && printf '%s  %s\n' "$sha256" "$1" | sha256sum --check --status; }
@@ -99,9 +104,9 @@ fetch() {
     fi
   done < <(mirrors)
   tail -n 20 "$log" >&2
-  die "no Debian mirror of this machine has the source of CAF $version in its suite experimental (see above)." \
-    "Get $tarball (sha256 $sha256) and set TROUPE_CAF_TARBALL to it, or install any CAF >= $caf_version_min" \
-    "and set TROUPE_CAF_PREFIX to where it is"
+  die "no Debian mirror of this machine has the source of CAF $version in its suite experimental
+(see above). Get $tarball (sha256 $sha256)
+and set TROUPE_CAF_TARBALL to it; or install any CAF >= $caf_version_min and set TROUPE_CAF_PREFIX."
 }
 
 build() {
@@ -119,11 +124,13 @@ build() {
   mv -T "$work/installed" "$prefix"
 }
 
-mkdir -p "$cache" || die "the cache folder $cache cannot be made: set XDG_CACHE_HOME to one that can be written"
+{ mkdir -p "$cache" && [[ -w $cache ]]; } ||
+  die "the cache folder $cache cannot be written: set XDG_CACHE_HOME to one that can"
 [[ -d $prefix ]] && finish
 
 exec 9>"$cache/caf.lock"
-flock -w 1800 9 || die "another build of CAF holds $cache/caf.lock for 30 minutes: end it, then run this again"
+flock -w 1800 9 ||
+  die "another build of CAF has held $cache/caf.lock for 30 minutes: end it, then run this again"
 [[ -d $prefix ]] && finish
 
 work=$(mktemp -d "$cache/build.XXXXXX")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds what the demonstration needs, and tunes a network on the images of Fashion-MNIST.
-# Can be run again at any time.
+# Installs what is missing, builds what the demonstration needs, and tunes a network on the images
+# of Fashion-MNIST. Can be run again at any time.
 #   scripts/demo.sh [arguments for the program, see build/release/bin/fashion_mnist --help]
 source "$(dirname "$0")/common.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what Troupe needs and is missing: Debian packages (as root), and CAF, which Debian 12 has as source only
-# (built once, into the user's cache). Can be run again at any time; does nothing when nothing is missing.
+# Installs what Troupe needs and is missing: Debian packages (as root), and CAF, which Debian 12 has
+# as source only (built once, into the user's cache). Can be run again at any time: where nothing is
+# missing it does nothing.
 #   scripts/deps.sh
 #   TROUPE_CAF_PREFIX=/opt/caf scripts/deps.sh     use a CAF that is installed already
 source "$(dirname "$0")/common.sh"
@@ -27,7 +28,7 @@ install_packages() {
   log=$(mktemp)
   export DEBIAN_FRONTEND=noninteractive
   local apt=(apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
-  # A source of the machine's that cannot be reached need not be one of ours: the installation tells.
+  # A source that cannot be reached need not be one that we need: the installation tells.
   quietly "$log" "${apt[@]}" update || heading "apt-get update reported errors; going on"
   quietly "$log" "${apt[@]}" install -y --no-install-recommends "$@" ||
     die "apt-get could not install: $* (its output is in $log)"
@@ -35,7 +36,7 @@ install_packages() {
 }
 
 command -v dpkg-query >/dev/null ||
-  die "this is not a Debian system: install the packages named in scripts/deps.sh under the names they have here," \
+  die "this is not a Debian system: install what scripts/deps.sh names, as it is called here," \
     "then configure with cmake --preset release"
 
 mapfile -t missing < <(missing_packages)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests that need no other process under AddressSanitizer + UndefinedBehaviorSanitizer, then under
-# ThreadSanitizer, with a CAF that is instrumented too: TSan must see how CAF synchronises.
+# Runs the tests that need no other process under AddressSanitizer and UndefinedBehaviorSanitizer,
+# then under ThreadSanitizer. There CAF is instrumented too: TSan must see how it synchronises.
 #   scripts/sanitize.sh [asan-ubsan|tsan]
 source "$(dirname "$0")/common.sh"
 
