@@ -95,15 +95,10 @@ std::optional<std::vector<std::string>> take_csv_record(std::string_view& text) 
   return std::nullopt;
 }
 
-Status widen_csv(const std::filesystem::path& path, std::span<const std::string> names) {
-  std::string header_suffix;
-  for (const std::string& name : names) {
-    header_suffix += ',';
-    append_csv_field(header_suffix, name);
-  }
-  Widener widener(std::move(header_suffix), std::string(names.size(), ','));
+namespace {
 
-  const std::string part_path = path.string() + ".part";
+Status write_widened(const std::filesystem::path& path, const std::string& part_path,
+                     Widener& widener) {
   TROUPE_TRY(in, open_file(path, O_RDONLY));
   TROUPE_TRY(out, open_file(part_path, O_WRONLY | O_CREAT | O_TRUNC));
   for (;;) {
@@ -117,6 +112,22 @@ Status widen_csv(const std::filesystem::path& path, std::span<const std::string>
   if (std::rename(part_path.c_str(), path.c_str()) != 0)
     return errno_error(errno, "cannot replace '" + path.string() + "'");
   return ok();
+}
+
+}  // namespace
+
+Status widen_csv(const std::filesystem::path& path, std::span<const std::string> names) {
+  std::string header_suffix;
+  for (const std::string& name : names) {
+    header_suffix += ',';
+    append_csv_field(header_suffix, name);
+  }
+  Widener widener(std::move(header_suffix), std::string(names.size(), ','));
+
+  const std::string part_path = path.string() + ".part";
+  Status widened = write_widened(path, part_path, widener);
+  if (!widened) ::unlink(part_path.c_str());
+  return widened;
 }
 
 }  // namespace troupe::tune

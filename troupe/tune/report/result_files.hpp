@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/base/result.hpp>
+#include <troupe/tune/report/result_lines.hpp>
+
+namespace troupe::tune {
+
+/// Where everything in the files can be read again: the journal.
+class TrialSource {
+public:
+  virtual ~TrialSource() = default;
+  virtual Result<TrialFileInfo> trial(TrialId id) = 0;
+  /// Every result of the trial up to `last`, in order.
+  virtual Status results(TrialId id, uint64_t last,
+                         const std::function<Status(const ResultLine&)>& visit) = 0;
+};
+
+/// Writes the result files of all trials of an experiment (result_lines.hpp says what is in them).
+///
+/// The files are a copy of the journal for other programs; the journal stays the truth. They may be
+/// given the same result or failure again after a restart: what a file has already is left alone,
+/// what it lacks is taken from the journal, and a last line that a crash cut off is written anew.
+///
+/// Texts gather in memory (at most about `max_pending_bytes`) until `flush`. No file stays open
+/// between flushes, so that the number of running trials does not count. Thread rules: one thread.
+class ResultFiles {
+public:
+  explicit ResultFiles(TrialSource& source, std::size_t max_pending_bytes = std::size_t{4} << 20);
+
+  /// Makes the folder and params.json.
+  Status trial_created(const TrialFileInfo& trial);
+
+  Status result(TrialId id, const ResultLine& line);
+
+  /// The trial failed for the `number`-th time.
+  Status failure(TrialId id, uint64_t number, int64_t wall_ms, std::string_view message);
+
+  /// The trial is over: its files are complete with the next flush and its memory is freed.
+  Status trial_ended(TrialId id);
+
+  /// Forgets what the files hold and writes them anew from here on, for a machine that lost power or
+  /// a folder that came from elsewhere. Call it before anything else of the trial.
+  Status start_over(TrialId id);
+
+  /// Writes what is pending. After an error what could not be written is tried again next time.
+  Status flush();
+
+private:
+  struct Files {
+    TrialFileInfo info;
+    std::string config_json;
+    uint64_t last_iteration = 0;
+    uint64_t last_failure = 0;
+    CsvColumns columns;
+    std::size_t columns_in_file = 0;
+    std::string json;
+    std::vector<std::vector<std::string>> rows;  ///< of progress.csv
+    std::size_t row_bytes = 0;
+    std::string errors;
+    bool ended = false;
+  };
+
+  Result<Files*> open(TrialId id);
+  Status load(Files& files);
+  Status rebuild(Files& files, uint64_t last);
+  void add(Files& files, const ResultLine& line);
+  Status write(Files& files);
+  Status write_csv(Files& files);
+  Status flush_if_large();
+
+  TrialSource& source_;
+  const std::size_t max_pending_bytes_;
+  std::size_t pending_bytes_ = 0;
+  std::unordered_map<TrialId, Files> open_;
+  std::vector<TrialId> dirty_;
+};
+
+}  // namespace troupe::tune

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <troupe/base/ids.hpp>
+#include <troupe/serialization/json.hpp>
+#include <troupe/serialization/value.hpp>
+
+/// What stands in a trial's result files, as pure functions: who writes them is in result_files.hpp.
+///
+/// - `params.json`: the configuration, keys sorted, for people and `jq`.
+/// - `result.json`: one JSON object a line, nested: the user's metrics, the configuration under
+///   `config`, and trial_id, trial_name, training_iteration, time_this_iter_s, time_total_s,
+///   timestamp (Unix seconds), date (local), hostname, done. Any JSON reader takes it: NaN and
+///   infinities are `null` there, because JSON has no word for them.
+/// - `progress.csv`: the same without the configuration, nested names joined with '/'. Numbers are
+///   written so that they read back exactly; nan, inf and -inf are those words.
+/// - `error.txt`: "Failure # n (occurred at ...)" and the message, one after the other.
+namespace troupe::tune {
+
+/// The trial that the files belong to.
+struct TrialFileInfo {
+  TrialId id;
+  std::string name;             ///< "Quadratic_00003"
+  std::filesystem::path dir;    ///< absolute
+  Config config;
+};
+
+/// One result. `metrics` are those of the report, with times.
+struct ResultLine {
+  uint64_t iteration = 0;
+  int64_t wall_ms = 0;
+  bool done = false;
+  std::string host{};
+  Metrics metrics{};
+};
+
+/// "00003".
+[[nodiscard]] std::string trial_id_text(TrialId id);
+
+/// params.json.
+[[nodiscard]] std::string params_json(const Config& config);
+
+/// `value` with null in the place of NaN and infinities.
+[[nodiscard]] Value without_non_finite(const Value& value);
+
+/// JSON that any reader takes: as `to_json`, with null for NaN and infinities.
+[[nodiscard]] std::string finite_json(const Map& map, JsonStyle style = JsonStyle::compact);
+
+/// The metrics and what we add to them, nested; without the configuration.
+[[nodiscard]] Metrics result_fields(const TrialFileInfo& trial, const ResultLine& line);
+
+/// One line of result.json with its end. `config_json` is the configuration as compact JSON.
+[[nodiscard]] std::string result_json_line(const Metrics& fields, std::string_view config_json);
+
+/// A value as a cell of progress.csv; lists and maps as JSON.
+[[nodiscard]] std::string csv_cell(const Value& value);
+
+/// One entry of error.txt. Lines of the message that look like the beginning of another entry are
+/// indented.
+[[nodiscard]] std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view message);
+
+/// The number of the last entry in error.txt; 0: none.
+[[nodiscard]] uint64_t last_error_number(std::string_view text);
+
+/// The columns of one progress.csv: those of the first result, and each new one behind them.
+class CsvColumns {
+public:
+  /// Beyond so many, further ones stand in result.json only.
+  static constexpr std::size_t max_columns = 4096;
+
+  CsvColumns() = default;
+  explicit CsvColumns(std::vector<std::string> names);
+
+  /// The record of a result, as long as the columns known by now; new ones are added.
+  [[nodiscard]] std::vector<std::string> record(const Metrics& fields);
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::size_t> index_;
+};
+
+}  // namespace troupe::tune
