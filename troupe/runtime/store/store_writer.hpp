@@ -88,7 +88,6 @@ private:
   bool announce_appended(Sequence last, std::size_t records);
   bool sync_group(Sequence target);
   bool wait_for_group(std::unique_lock<std::mutex>& lock);
-  bool nothing_left() const;
   void fail(const Error& error);
   Error refusal() const;
 
@@ -108,8 +107,10 @@ private:
   Sequence appended_;
   Sequence accepted_;
   Sequence durable_;
+  Sequence flushed_;      ///< durable, and announced so
+  Sequence hurry_until_;  ///< somebody waits in `flush` for everything up to it
   std::optional<Error> failed_;
-  bool appending_ = false;
+  bool appending_ = false;  ///< a batch has left the queue and is not in the group yet
   bool stopping_ = false;
 
   std::mutex stop_mutex_;

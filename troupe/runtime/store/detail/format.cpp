@@ -1,0 +1,60 @@
+#include <troupe/runtime/store/detail/format.hpp>
+
+#include <random>
+
+#include <troupe/runtime/store/keys.hpp>
+#include <troupe/serialization/detail/record_codec.hpp>
+
+TROUPE_DEFINE_RECORD(troupe::detail::StoreSchema);
+TROUPE_DEFINE_RECORD(troupe::detail::StoreIdentity);
+TROUPE_DEFINE_RECORD(troupe::detail::HighWater);
+TROUPE_DEFINE_RECORD(troupe::detail::Witness);
+
+namespace troupe::detail {
+
+std::string event_key(Sequence sequence) {
+  std::string key;
+  keys::append_u64(key, sequence.value);
+  return key;
+}
+
+std::string event_prefix(std::uint32_t chain) {
+  std::string prefix;
+  keys::append_u32(prefix, chain);
+  return prefix;
+}
+
+std::string row_prefix(Sequence written_with) {
+  return event_key(written_with);
+}
+
+Result<Sequence> parse_event_key(std::string_view key) {
+  if (key.size() == 8) return Sequence(keys::load_u64(key));
+  return Error(ErrorCode::corrupt, "an event key of " + std::to_string(key.size()) + " bytes, not 8");
+}
+
+Result<StoredEvent> parse_event(std::string_view value) {
+  if (value.size() > event_prefix_bytes)
+    return StoredEvent{keys::load_u32(value), value.substr(event_prefix_bytes)};
+  return Error(ErrorCode::corrupt, "an event of " + std::to_string(value.size()) + " bytes");
+}
+
+Result<StoredRow> parse_row(std::string_view value) {
+  if (value.size() > row_prefix_bytes)
+    return StoredRow{Sequence(keys::load_u64(value)), value.substr(row_prefix_bytes)};
+  return Error(ErrorCode::corrupt, "a row of " + std::to_string(value.size()) + " bytes");
+}
+
+std::string make_store_id() {
+  std::random_device device;
+  std::string id;
+  for (int word = 0; word < 4; ++word) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(device()));
+    if (word > 0) id += '-';
+    id += text;
+  }
+  return id;
+}
+
+}  // namespace troupe::detail

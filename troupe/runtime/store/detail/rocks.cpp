@@ -1,0 +1,286 @@
+#include <troupe/runtime/store/detail/rocks.hpp>
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+
+#include <troupe/base/log.hpp>
+#include <troupe/base/version.hpp>
+
+namespace troupe::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// RocksDB writes a LOG file into its folder otherwise, also when it only reads.
+class ForwardingLogger final : public rocksdb::Logger {
+public:
+  ForwardingLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, va_list args) override { forward(log::Level::debug, format, args); }
+  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list args) override {
+    if (level < rocksdb::WARN_LEVEL || level >= rocksdb::HEADER_LEVEL) return;
+    forward(level >= rocksdb::ERROR_LEVEL ? log::Level::warning : log::Level::debug, format, args);
+  }
+
+private:
+  static void forward(log::Level level, const char* format, va_list args) {
+    if (!log::enabled(level)) return;
+    char text[1024];
+    if (std::vsnprintf(text, sizeof text, format, args) > 0)
+      log::write(level, "rocksdb", {{"message", std::string_view(text)}});
+  }
+};
+
+rocksdb::ColumnFamilyOptions family_options(bool looked_up_by_key) {
+  rocksdb::ColumnFamilyOptions options;
+  // Small buffers make a short log, and the length of the log is the time a restart takes.
+  options.write_buffer_size = std::size_t{16} << 20;
+  options.max_write_buffer_number = 3;
+  const auto supported = rocksdb::GetSupportedCompressions();
+  const auto use = [&](rocksdb::CompressionType type, rocksdb::CompressionType& option) {
+    if (std::find(supported.begin(), supported.end(), type) != supported.end()) option = type;
+  };
+  options.compression = rocksdb::kNoCompression;
+  use(rocksdb::kLZ4Compression, options.compression);
+  use(rocksdb::kZSTD, options.bottommost_compression);
+  rocksdb::BlockBasedTableOptions table;
+  if (looked_up_by_key) {
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.whole_key_filtering = true;
+  }
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+/// The owner of a POSIX lock, as the system tells it. Opening the file to ask would be wrong: closing
+/// it again drops every lock that this process has on it.
+std::string lock_owner(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return {};
+  char device[64];
+  std::snprintf(device, sizeof device, "%02x:%02x:%lu", major(info.st_dev), minor(info.st_dev),
+                static_cast<unsigned long>(info.st_ino));
+  std::ifstream locks("/proc/locks");
+  std::string line;
+  while (std::getline(locks, line)) {
+    std::istringstream words(line);
+    std::string number, kind, advisory, access, pid, where;
+    words >> number >> kind >> advisory >> access >> pid >> where;
+    if (kind == "POSIX" && where == device) return pid;
+  }
+  return {};
+}
+
+bool looks_empty(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_empty(folder, ignored);
+}
+
+}  // namespace
+
+std::size_t index_of(Family family) {
+  return static_cast<std::size_t>(family);
+}
+
+std::size_t index_of(Table table) {
+  return index_of(Family::first_table) + static_cast<std::size_t>(table) - 1;
+}
+
+const std::vector<std::string>& family_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{rocksdb::kDefaultColumnFamilyName, "events"};
+    for (std::size_t i = 1; i <= table_count; ++i)
+      all.emplace_back(to_string(static_cast<Table>(i)));
+    return all;
+  }();
+  return names;
+}
+
+Database::Database(std::unique_ptr<rocksdb::DB> db,
+                   std::vector<rocksdb::ColumnFamilyHandle*> handles)
+    : db_(std::move(db)), handles_(std::move(handles)) {}
+
+Database& Database::operator=(Database&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  db_ = std::move(other.db_);
+  handles_ = std::exchange(other.handles_, {});
+  return *this;
+}
+
+Database::~Database() {
+  close();
+}
+
+void Database::close() {
+  if (!db_) return;
+  for (auto* handle : handles_)
+    if (const auto status = db_->DestroyColumnFamilyHandle(handle); !status.ok())
+      log::warning("a column family was not released", {{"reason", status.ToString()}});
+  handles_.clear();
+  if (const auto status = db_->Close(); !status.ok())
+    log::warning("the database was not closed cleanly", {{"reason", status.ToString()}});
+  db_.reset();
+}
+
+rocksdb::ColumnFamilyHandle* Database::handle(std::size_t index) const {
+  return handles_[index];
+}
+
+rocksdb::ColumnFamilyHandle* Database::handle(Family family) const {
+  return handles_[index_of(family)];
+}
+
+rocksdb::ColumnFamilyHandle* Database::handle(Table table) const {
+  return handles_[index_of(table)];
+}
+
+rocksdb::DBOptions database_options(rocksdb::Env* env, LogMode mode) {
+  rocksdb::DBOptions options;
+  options.env = env ? env : rocksdb::Env::Default();
+  options.info_log = std::make_shared<ForwardingLogger>();
+  options.paranoid_checks = true;
+  options.max_open_files = -1;
+  options.recycle_log_file_num = 0;
+  options.max_total_wal_size = std::uint64_t{64} << 20;
+  options.avoid_unnecessary_blocking_io = true;
+  options.wal_recovery_mode = mode == LogMode::tolerate_tail
+                                  ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
+                                  : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  // All families reach their files together. So what is only in the log is the same for all of
+  // them, and a missing part of the log shows as a hole in the events (see verify.hpp).
+  options.atomic_flush = true;
+  // An error ends the writing for good; RocksDB shall not try again behind our back.
+  options.max_bgerror_resume_count = 0;
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors() {
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (const std::string& name : family_names())
+    families.emplace_back(name, family_options(name == to_string(Table::results)));
+  return families;
+}
+
+Result<Database> make_database(const fs::path& folder, rocksdb::Env* env) {
+  auto options = database_options(env, LogMode::tolerate_tail);
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.error_if_exists = true;
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const auto status =
+      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db);
+  if (!status.ok()) return rocks_error(status, folder.string());
+  return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
+}
+
+Result<Database> open_database(const fs::path& folder, rocksdb::Env* env, LogMode mode) {
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const auto status = rocksdb::DB::Open(database_options(env, mode), folder.string(),
+                                        family_descriptors(), &handles, &db);
+  if (!status.ok()) return rocks_error(status, folder.string());
+  return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
+}
+
+Result<Database> open_read_only(const fs::path& folder, rocksdb::Env* env, LogMode mode) {
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const auto status = rocksdb::DB::OpenForReadOnly(database_options(env, mode), folder.string(),
+                                                   family_descriptors(), &handles, &db);
+  if (!status.ok()) return rocks_error(status, folder.string());
+  return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
+}
+
+Result<Database> open_as_secondary(const fs::path& folder, const fs::path& scratch) {
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  const auto status = rocksdb::DB::OpenAsSecondary(
+      database_options(nullptr, LogMode::tolerate_tail), folder.string(), scratch.string(),
+      family_descriptors(), &handles, &db);
+  if (!status.ok()) return rocks_error(status, folder.string());
+  return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
+}
+
+Status check_folder(const fs::path& folder, rocksdb::Env* env) {
+  std::error_code ignored;
+  const std::string where = folder.string();
+  if (!fs::exists(folder, ignored) || looks_empty(folder))
+    return Error(ErrorCode::not_found, where + ": there is no store");
+  if (!fs::exists(folder / "CURRENT", ignored)) {
+    const bool ours = fs::exists(folder / "LOCK", ignored) || fs::exists(folder / "IDENTITY", ignored);
+    if (ours)
+      return Error(ErrorCode::corrupt, where + ": the file CURRENT of the database is missing. Nothing "
+                                               "was changed. Run `troupe doctor` on the experiment");
+    return Error(ErrorCode::failed_precondition,
+                 where + ": the folder holds files that are not a store of Troupe. Choose another "
+                         "storage path or name, or move them away");
+  }
+  std::vector<std::string> found;
+  rocksdb::DBOptions options = database_options(env, LogMode::tolerate_tail);
+  const auto status = rocksdb::DB::ListColumnFamilies(options, where, &found);
+  if (!status.ok()) return rocks_error(status, where);
+  const auto& known = family_names();
+  const auto in = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  for (const std::string& name : known)
+    if (!in(found, name))
+      return Error(ErrorCode::failed_precondition,
+                   where + ": a RocksDB database without the column family \"" + name +
+                       "\": not a store of Troupe, or only a part of one");
+  for (const std::string& name : found)
+    if (!in(known, name))
+      return Error(ErrorCode::version_mismatch,
+                   where + ": the store has a column family \"" + name + "\" that this Troupe (" +
+                       std::string(version) + ") does not know: use the newer Troupe that wrote it");
+  return ok();
+}
+
+Result<FolderLock> FolderLock::acquire(const fs::path& folder, rocksdb::Env* env) {
+  if (!env) env = rocksdb::Env::Default();
+  const fs::path file = folder / "LOCK";
+  rocksdb::FileLock* lock = nullptr;
+  const auto status = env->LockFile(file.string(), &lock);
+  if (status.ok()) return FolderLock(env, lock);
+  const std::string owner = lock_owner(file);
+  if (status.ToString().find("Permission") != std::string::npos) return rocks_error(status, file.string());
+  return Error(ErrorCode::unavailable,
+               file.string() + ": another run has this experiment open" +
+                   (owner.empty() ? std::string() : " (process " + owner + ")") +
+                   ": wait for it or stop it. To look at it meanwhile, use `troupe show`");
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept
+    : env_(other.env_), lock_(std::exchange(other.lock_, nullptr)) {}
+
+void FolderLock::release() {
+  if (auto* lock = std::exchange(lock_, nullptr))
+    if (const auto status = env_->UnlockFile(lock); !status.ok())
+      log::warning("a store was not unlocked", {{"reason", status.ToString()}});
+}
+
+Error rocks_error(const rocksdb::Status& status, const std::string& where) {
+  ErrorCode code = ErrorCode::io;
+  if (status.IsCorruption()) code = ErrorCode::corrupt;
+  if (status.IsNoSpace()) code = ErrorCode::resource_exhausted;
+  if (status.IsInvalidArgument() || status.IsNotSupported()) code = ErrorCode::failed_precondition;
+  if (status.IsAborted() || status.IsTimedOut() || status.IsBusy()) code = ErrorCode::unavailable;
+  std::string text = where + ": " + status.ToString();
+  if (status.IsNoSpace()) text += ". Free some space and open the experiment again";
+  return Error(code, std::move(text));
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include <troupe/runtime/store/detail/format.hpp>
+
+namespace troupe::detail {
+
+/// Nothing when the file is not there. Error corrupt: it is there and damaged; the message says what
+/// to do.
+Result<std::optional<Witness>> read_witness(const std::filesystem::path& file);
+
+/// Replaces it so that a crash leaves the old or the new one.
+Status write_witness(const std::filesystem::path& file, const Witness& witness);
+
+}  // namespace troupe::detail
