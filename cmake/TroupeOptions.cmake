@@ -1,6 +1,8 @@
 # Options, compilers and flags. Flags reach our own targets only, through the target troupe_flags,
 # which is not exported.
 
+include(GNUInstallDirs)
+
 option(BUILD_SHARED_LIBS "Build shared instead of static libraries" OFF)
 option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})

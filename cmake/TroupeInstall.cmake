@@ -1,0 +1,33 @@
+# Installation: libraries, headers, programs, the CMake package Troupe and the pkg-config module troupe.
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY TROUPE_LIBRARIES)
+get_property(executables GLOBAL PROPERTY TROUPE_EXECUTABLES)
+get_property(headers GLOBAL PROPERTY TROUPE_HEADERS)
+list(TRANSFORM libraries REPLACE "^troupe_" "" OUTPUT_VARIABLE components)
+list(JOIN components ", " components)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
+
+install(TARGETS ${libraries} EXPORT TroupeTargets
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(executables)
+  install(TARGETS ${executables})
+endif()
+install(CODE "set(headers [[${headers}]])
+set(root [[${PROJECT_SOURCE_DIR}]])
+set(destination [[${CMAKE_INSTALL_INCLUDEDIR}]])")
+install(SCRIPT cmake/InstallHeaders.cmake)
+
+install(EXPORT TroupeTargets NAMESPACE troupe:: DESTINATION "${package_dir}")
+configure_package_config_file(cmake/TroupeConfig.cmake.in TroupeConfig.cmake
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(TroupeConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/TroupeConfig.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/TroupeConfigVersion.cmake" cmake/FindCAF.cmake
+        DESTINATION "${package_dir}")
+
+include(TroupePkgConfig)
+troupe_write_pkg_config("${CMAKE_CURRENT_BINARY_DIR}/troupe.pc" ${libraries})
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/troupe.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
