@@ -1,0 +1,30 @@
+#include <troupe/base/detail/edit_distance.hpp>
+#include <troupe/serialization/objective.hpp>
+#include <troupe/serialization/value.hpp>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+Result<double> metric_number(const Metrics& metrics, std::string_view path) {
+  const Value* value = metrics.find(path);
+  if (value == nullptr) {
+    const auto names = metrics.flatten().keys();
+    return Error(ErrorCode::not_found, "the metric '" + std::string(path) +
+                                           "' is not among the reported metrics" +
+                                           detail::did_you_mean(path, names));
+  }
+  if (value->is_number())
+    return value->as_double();
+  if (value->is_bool())
+    return value->as_bool() ? 1.0 : 0.0;
+  if (value->is_null())
+    return std::numeric_limits<double>::quiet_NaN();
+  return Error(ErrorCode::invalid_argument, "the metric '" + std::string(path) +
+                                                "' must be a number, but a " +
+                                                std::string(value->type_name()) + " was reported");
+}
+
+}  // namespace troupe

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <troupe/actors/protocol.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/runtime/resources/resources.hpp>
+#include <troupe/runtime/store/store_writer.hpp>
+#include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/schedule/fifo.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/stop/stop.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+/// What an experiment is told: plain aggregates for designated initialisers. Nothing is checked
+/// here; `Tuner` checks everything before it touches the disk.
+namespace troupe::tune {
+
+/// What is searched, and how.
+struct TuneConfig {
+  /// The metric to optimise, a path such as "env/reward". Every result must have it. Empty: none;
+  /// then nothing can be called the best, and schedulers that compare trials refuse to work.
+  std::string metric{};
+  Mode mode = Mode::max;
+
+  /// How often the space is sampled; each grid multiplies it. -1: without end (set a stop or a time
+  /// budget then). Never 0.
+  std::int64_t num_samples = 1;
+
+  /// At most so many trials at a time, >= 1. Nothing: as many as the CPUs allow.
+  std::optional<std::uint32_t> max_concurrent_trials{};
+
+  /// The time that the experiment may run, pauses between restarts not counted. Then every trial
+  /// ends with its next result, or after five seconds without one. > 0.
+  std::optional<Duration> time_budget{};
+
+  /// Let one worker run many trials: between them `reset_config` takes the place of a fresh start.
+  bool reuse_actors = false;
+
+  /// Nothing: `fifo()`. The object is copied when the experiment starts.
+  std::shared_ptr<Scheduler> scheduler{};
+  /// Nothing: `basic_variant()`, grid and random search. The object is copied.
+  std::shared_ptr<Searcher> search_alg{};
+
+  /// Of all randomness. Nothing: drawn once and stored with the experiment.
+  std::optional<std::uint64_t> seed{};
+
+  /// Take the results of the running trials in turn, so that a run equals every other run with the
+  /// same seed even when the scheduler compares trials, whatever the timing and whatever is killed
+  /// and restored in between. The price: a fast trial waits for the slow ones beside it.
+  bool deterministic = false;
+};
+
+struct FailureConfig {
+  /// Failures of user code that a trial survives; it goes on from its newest checkpoint each time.
+  /// -1: any number.
+  std::int32_t max_failures = 0;
+
+  /// The first trial that fails for good stops the experiment; the others stay unfinished and can
+  /// be restored. Only with `max_failures` 0.
+  bool fail_fast = false;
+
+  /// Deaths that are not the user's fault (killed from outside, host trouble) that a trial
+  /// survives. They never count as failures. -1: any number.
+  std::int32_t max_infrastructure_failures = 10;
+
+  /// The longest that one step may take (function API: from one report to the next); then it is
+  /// cancelled, and its process killed, as a failure of user code. Nothing: no limit.
+  std::optional<Duration> step_timeout{};
+};
+
+struct CheckpointConfig {
+  /// Checkpoints kept per trial, >= 1. The newest is always kept, so there may be one more.
+  /// Nothing: all of them.
+  std::optional<std::uint32_t> num_to_keep{};
+
+  /// The metric by which checkpoints are ranked for `num_to_keep`. Empty: newer is better.
+  /// A checkpoint whose result lacks the metric, or has NaN, ranks lowest.
+  std::string checkpoint_score_attribute{};
+  Mode checkpoint_score_order = Mode::max;
+
+  /// Save every so many iterations; 0: not by frequency. Class trainables only.
+  std::int64_t checkpoint_frequency = 0;
+
+  /// Save when a trial ends. Class trainables only. Nothing: true when `checkpoint_frequency` is
+  /// set (the trainable saves, so the end is kept too), false otherwise.
+  std::optional<bool> checkpoint_at_end{};
+};
+
+struct RunConfig {
+  /// The experiment's folder below `storage_path`. Empty: trainable, date and time.
+  std::string name{};
+  /// Empty: $TROUPE_STORAGE_PATH, else "troupe_results" in the home directory.
+  std::filesystem::path storage_path{};
+
+  StopCriteria stop{};
+  FailureConfig failure_config{};
+  CheckpointConfig checkpoint_config{};
+
+  Isolation isolation = Isolation::process;
+  ResourceRequest resources_per_trial{};
+
+  /// Write what a trial prints to `output.log` in its folder, too (process isolation).
+  bool log_to_file = false;
+  /// 0: nothing, 1: progress, 2: also what happens to each trial.
+  std::int32_t verbose = 1;
+  /// Write params.json, result.json and progress.csv.
+  bool result_files = true;
+  Durability durability = Durability::normal;
+};
+
+/// What a restore does with a group of trials.
+enum class Resume : std::uint8_t {
+  skip,     ///< leave them as they are; unfinished ones are declared TERMINATED
+  resume,   ///< go on with the same trial from its newest checkpoint
+  restart,  ///< a new trial with the same configuration, from the beginning
+};
+
+constexpr Resume enum_last(Resume) noexcept {
+  return Resume::restart;
+}
+
+/// Finished trials are never touched.
+struct ResumeConfig {
+  Resume unfinished = Resume::resume;
+  Resume errored = Resume::skip;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& unfinished& errored;
+  }
+};
+
+/// Ok, or invalid_argument naming the field, what is wrong with it, and how to put it right.
+/// `is_function`: the trainable uses the function API.
+[[nodiscard]] Status check(const TuneConfig& config);
+[[nodiscard]] Status check(const RunConfig& config, bool is_function);
+
+}  // namespace troupe::tune

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <troupe/base/random.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/serialization/value.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+/// Where the value of one hyperparameter comes from.
+namespace troupe::tune {
+
+/// Real numbers in [low, high), each as likely.
+struct Uniform {
+  double low = 0;
+  double high = 1;
+  friend bool operator==(const Uniform&, const Uniform&) = default;
+};
+
+/// Real numbers in [low, high) whose logarithm is uniform; low > 0.
+struct LogUniform {
+  double low = 0;
+  double high = 1;
+  friend bool operator==(const LogUniform&, const LogUniform&) = default;
+};
+
+/// Whole numbers in [low, high): `high` itself never comes.
+struct RandInt {
+  std::int64_t low = 0;
+  std::int64_t high = 1;
+  friend bool operator==(const RandInt&, const RandInt&) = default;
+};
+
+/// One of the values, each as likely. Values keep their type.
+struct Choice {
+  List values;
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// Every value, systematically: multiplies the number of trials.
+struct Grid {
+  List values;
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+
+/// One of the above. A plain value; made by the functions below, checked when the space is checked
+/// (so that the error can name the parameter).
+class Domain {
+public:
+  using Kind = std::variant<Uniform, LogUniform, RandInt, Choice, Grid>;
+
+  template <class T>
+  requires std::is_constructible_v<Kind, T> && std::is_same_v<T, std::remove_cvref_t<T>> Domain(
+      T kind)
+      : kind_(std::move(kind)) {}
+
+  [[nodiscard]] const Kind& kind() const { return kind_; }
+  [[nodiscard]] bool is_grid() const { return std::holds_alternative<Grid>(kind_); }
+
+  /// Ok, or invalid_argument saying what is wrong with the range and what a right one looks like.
+  [[nodiscard]] Status check() const;
+
+  /// Draws a value. A grid has nothing to draw: failed_precondition is thrown. `check()` is ok.
+  [[nodiscard]] Value sample(Random& random) const;
+
+  /// Could `value` have been drawn? Types count: 1.0 is not in randint(0, 5).
+  [[nodiscard]] bool contains(const Value& value) const;
+
+  /// "uniform(-10, 10)", "choice(["relu", "tanh"])".
+  [[nodiscard]] std::string to_string() const;
+
+  /// As data, and back: corrupt when the data is not a domain.
+  [[nodiscard]] Value to_value() const;
+  static Result<Domain> from_value(const Value& value);
+
+  friend bool operator==(const Domain&, const Domain&) = default;
+
+private:
+  Kind kind_;
+};
+
+/// Real numbers in [low, high).
+inline Domain uniform(double low, double high) {
+  return Uniform{low, high};
+}
+/// Real numbers in [low, high), uniform in their logarithm: for learning rates and the like.
+inline Domain loguniform(double low, double high) {
+  return LogUniform{low, high};
+}
+/// Whole numbers from `low` to `high - 1`.
+inline Domain randint(std::int64_t low, std::int64_t high) {
+  return RandInt{low, high};
+}
+/// One of the values.
+inline Domain choice(List values) {
+  return Choice{std::move(values)};
+}
+/// Each of the values in turn, in combination with the other grids.
+inline Domain grid_search(List values) {
+  return Grid{std::move(values)};
+}
+
+}  // namespace troupe::tune

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <troupe/base/ids.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/serialization/objective.hpp>
+#include <troupe/serialization/value.hpp>
+#include <troupe/tune/search/space.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+/// The contract of search algorithms: which configuration to try next.
+namespace troupe::tune {
+
+/// What a searcher is told about the experiment.
+struct SearchContext {
+  ParamSpace space{};    ///< checked
+  std::string metric{};  ///< what to optimise; empty: the user named none
+  Mode mode = Mode::max;
+  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> num_samples{};  ///< nothing: without end
+};
+
+/// The answer to "what next?".
+struct Suggestion {
+  enum class Kind : std::uint8_t {
+    config,       ///< try this
+    nothing_now,  ///< ask again when something has happened
+    exhausted,    ///< there will never be another one
+  };
+
+  Kind kind = Kind::exhausted;
+  Config config{};
+  /// Whatever the searcher wants back in `record`: where the point came from, a generation, ...
+  Value note{};
+
+  static Suggestion of(Config config, Value note = {}) {
+    return {Kind::config, std::move(config), std::move(note)};
+  }
+  static Suggestion nothing_now() { return {Kind::nothing_now, {}, {}}; }
+  static Suggestion exhausted() { return {Kind::exhausted, {}, {}}; }
+};
+
+/// A search algorithm as a deterministic state machine that the trial loop drives.
+///
+/// A choice and its consequences are two calls: `suggest` is const and decides, the loop writes the
+/// suggestion into the journal, and `record` takes it into the state. After a restart the loop
+/// calls `record` (and the `on_*` hooks) with what the journal says and never asks again, so a
+/// searcher goes on exactly where it was.
+///
+/// Rules: equal calls in equal order give equal state. No clock, no thread, no random device:
+/// randomness is `Random(context.seed, trial, RandomPurpose::searcher, counter)` or a purpose
+/// >= RandomPurpose::user. `suggest` may be called any number of times and for a trial that is
+/// never created; it may cache, but the cache must not be visible in any result.
+/// Order of calls: `setup` first; then for each trial `record`, `on_result` any number of times,
+/// `on_complete` once. `restore` comes after `setup`, instead of everything before.
+/// Threads: called from one thread at a time. Errors: an error from `suggest` ends the search (the
+/// trials that run go on), an exception from any other method ends the experiment; both leave the
+/// journal whole.
+class Searcher {
+public:
+  virtual ~Searcher() = default;
+
+  /// Stored with the experiment and checked when it is restored: "basic_variant".
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  /// The constructor's arguments as data, stored for `make_searcher` and for people.
+  [[nodiscard]] virtual Value options() const { return {}; }
+
+  /// An independent copy of the present state. `return std::make_unique<Mine>(*this);`
+  [[nodiscard]] virtual std::unique_ptr<Searcher> clone() const = 0;
+
+  /// Begins an experiment: forgets everything. invalid_argument when the space or the settings do
+  /// not suit the algorithm, saying what does.
+  [[nodiscard]] virtual Status setup(const SearchContext& context) = 0;
+
+  /// How many trials there will be in total; the loop never asks for more. Nothing: without end.
+  [[nodiscard]] virtual std::optional<std::uint64_t> planned(const SearchContext& context) const {
+    return context.num_samples;
+  }
+
+  /// The configuration for the trial that would be created next.
+  [[nodiscard]] virtual Result<Suggestion> suggest(TrialId trial) const = 0;
+
+  /// The trial was created with this configuration. `config` and `note` are those of a suggestion;
+  /// an unknown origin (a trial added by hand) has a null note.
+  virtual void record(TrialId trial, const Config& config, const Value& note) = 0;
+
+  /// A result after which the trial goes on. The metrics contain "training_iteration".
+  virtual void on_result(TrialId trial, const Metrics& metrics) {
+    (void)trial;
+    (void)metrics;
+  }
+
+  /// The trial is over. `last` is its last result, or null when it never reported. May come for a
+  /// trial that `record` was never called for; that is to be tolerated.
+  virtual void on_complete(TrialId trial, Ending ending, const Metrics* last) {
+    (void)trial;
+    (void)ending;
+    (void)last;
+  }
+
+  /// Everything needed to go on. `restore(save())` on a fresh object after the same `setup` gives
+  /// an equal searcher, and `save` of that equal data.
+  [[nodiscard]] virtual Value save() const = 0;
+  /// corrupt when the data is not a state of this searcher; the object is then as after `setup`.
+  [[nodiscard]] virtual Status restore(const Value& state) = 0;
+};
+
+/// Makes one of Troupe's own searchers from what `name` and `options` gave. not_found with the
+/// known names for any other: the experiment was made with a searcher of the user, who must pass
+/// it again.
+Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options);
+
+}  // namespace troupe::tune
