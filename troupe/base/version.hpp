@@ -10,6 +10,6 @@
 
 namespace troupe {
 
-inline constexpr std::string_view version = TROUPE_VERSION;
+inline constexpr std::string_view version_string = TROUPE_VERSION;
 
 }  // namespace troupe

@@ -13,6 +13,10 @@
 
 namespace troupe {
 
+namespace detail {
+class MapAccess;
+}
+
 class Value;
 using List = std::vector<Value>;
 
@@ -93,7 +97,7 @@ public:
   friend std::ostream& operator<<(std::ostream& out, const Map& map);
 
 private:
-  friend class MapBuilder;
+  friend class detail::MapAccess;
   std::vector<Entry> entries_;
 };
 

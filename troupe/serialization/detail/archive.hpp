@@ -215,9 +215,6 @@ private:
 
 namespace detail {
 
-/// What was thrown while reading, as an Error. Call it in a catch block.
-[[nodiscard]] Error current_decode_error();
-
 template <class T>
 void write_archive(std::string& out, const T& value, unsigned version) {
   OutputArchive archive(out, version);

@@ -24,6 +24,9 @@ private:
   Error error_;
 };
 
+/// What was thrown while reading, as an Error. Call it in a catch block.
+[[nodiscard]] Error current_decode_error();
+
 template <std::integral T>
 constexpr T to_little_endian(T v) noexcept {
   if constexpr (std::endian::native == std::endian::little || sizeof(T) == 1)

@@ -1,15 +1,12 @@
 #pragma once
 
 #include <troupe/serialization/detail/archive.hpp>
+#include <troupe/serialization/detail/record_registry.hpp>
 #include <troupe/serialization/envelope.hpp>
 #include <troupe/serialization/record.hpp>
 
 /// How `encode` and `decode` work; for the one source that defines a record.
 namespace troupe::detail {
-
-/// Adds a record type to the list. Ends the program with a message when the number or the name is
-/// taken by another type: two meanings of stored bytes can not be allowed to start.
-bool register_record_type(const RecordInfo& info);
 
 /// Fully specialised once per type number by TROUPE_DEFINE_RECORD, not inline on purpose: a second
 /// definition is an error of the linker.
