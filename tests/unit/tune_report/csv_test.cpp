@@ -1,11 +1,10 @@
 #include <troupe/tune/report/csv.hpp>
 
-#include <doctest/doctest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include <doctest/doctest.h>
 #include <unistd.h>
 
 using namespace troupe;
@@ -21,7 +20,9 @@ struct TempDir {
   ~TempDir() { fs::remove_all(path); }
 };
 
-void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 std::string read(const fs::path& path) {
   std::ostringstream out;

@@ -1,15 +1,13 @@
+#include <troupe/base/file.hpp>
 #include <troupe/tune/report/live_region.hpp>
 #include <troupe/tune/report/progress_printer.hpp>
-
-#include <doctest/doctest.h>
 
 #include <atomic>
 #include <string>
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-#include <troupe/base/file.hpp>
 
 using namespace troupe;
 using namespace troupe::tune;
@@ -51,7 +49,8 @@ TEST_CASE("a live region goes up exactly over what it drew") {
 
 TEST_CASE("a pipe gets plain lines and every line that was given") {
   Pipe pipe;
-  ProgressPrinter printer({.fd = pipe.write_end.get(), .interval = std::chrono::hours(1)}, snapshot);
+  ProgressPrinter printer({.fd = pipe.write_end.get(), .interval = std::chrono::hours(1)},
+                          snapshot);
   printer.line("trial \x1b[2J ended");
   printer.stop();
   CHECK(pipe.rest() == "trial ?[2J ended\n");
@@ -60,8 +59,10 @@ TEST_CASE("a pipe gets plain lines and every line that was given") {
 TEST_CASE("a flood of lines is cut and counted") {
   Pipe pipe;
   REQUIRE(::fcntl(pipe.write_end.get(), F_SETPIPE_SZ, 1 << 20) > 0);
-  ProgressPrinter printer({.fd = pipe.write_end.get(), .interval = std::chrono::hours(1)}, snapshot);
-  for (int i = 0; i < 200'000; ++i) printer.line("x");
+  ProgressPrinter printer({.fd = pipe.write_end.get(), .interval = std::chrono::hours(1)},
+                          snapshot);
+  for (int i = 0; i < 200'000; ++i)
+    printer.line("x");
   printer.stop();
   CHECK(pipe.rest().find("more lines") != std::string::npos);
 }

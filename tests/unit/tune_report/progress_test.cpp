@@ -1,13 +1,13 @@
 #include <troupe/tune/report/progress.hpp>
 #include <troupe/tune/report/text.hpp>
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <sstream>
+
+#include <doctest/doctest.h>
 
 using namespace troupe::tune;
 
@@ -34,8 +34,8 @@ ProgressRow row(int id, double x, std::optional<uint64_t> iteration, const std::
   return {.trial = "Quadratic_0000" + std::to_string(id),
           .params = {short_number(x), "adam"},
           .iteration = iteration,
-          .time_total_s = iteration ? std::optional(0.5 * static_cast<double>(*iteration))
-                                    : std::nullopt,
+          .time_total_s =
+              iteration ? std::optional(0.5 * static_cast<double>(*iteration)) : std::nullopt,
           .metrics = {loss}};
 }
 
@@ -77,7 +77,8 @@ ProgressSnapshot many() {
 std::size_t widest_line(const std::string& text) {
   std::istringstream in(text);
   std::size_t widest = 0;
-  for (std::string line; std::getline(in, line);) widest = std::max(widest, display_width(line));
+  for (std::string line; std::getline(in, line);)
+    widest = std::max(widest, display_width(line));
   return widest;
 }
 

@@ -1,15 +1,13 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/report/csv.hpp>
 #include <troupe/tune/report/result_files.hpp>
-
-#include <doctest/doctest.h>
 
 #include <fstream>
 #include <map>
 #include <sstream>
 
+#include <doctest/doctest.h>
 #include <unistd.h>
-
-#include <troupe/serialization/json.hpp>
-#include <troupe/tune/report/csv.hpp>
 
 using namespace troupe;
 using namespace troupe::tune;
@@ -38,7 +36,8 @@ public:
                  const std::function<Status(const ResultLine&)>& visit) override {
     ++reads;
     for (const ResultLine& line : accepted[id]) {
-      if (line.iteration > last) break;
+      if (line.iteration > last)
+        break;
       TROUPE_RETURN_IF_ERROR(visit(line));
     }
     return ok();
@@ -46,7 +45,8 @@ public:
 
   ResultLine accept(TrialId id, Metrics metrics) {
     std::vector<ResultLine>& lines = accepted[id];
-    lines.push_back({.iteration = lines.size() + 1, .wall_ms = 1000, .metrics = std::move(metrics)});
+    lines.push_back(
+        {.iteration = lines.size() + 1, .wall_ms = 1000, .metrics = std::move(metrics)});
     return lines.back();
   }
 
@@ -83,7 +83,8 @@ Rows rows(const fs::path& progress_csv) {
   const std::string text = read(progress_csv);
   std::string_view rest = text;
   Rows found;
-  while (auto record = take_csv_record(rest)) found.push_back(*record);
+  while (auto record = take_csv_record(rest))
+    found.push_back(*record);
   CHECK(rest.empty());
   return found;
 }
@@ -94,7 +95,8 @@ const TrialId id{7};
 void write_three(FakeSource& source) {
   ResultFiles files(source);
   REQUIRE(files.trial_created(source.info(id)).has_value());
-  for (int i = 1; i <= 3; ++i) REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
+  for (int i = 1; i <= 3; ++i)
+    REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
   REQUIRE(files.failure(id, 1, 1000, "it broke"));
   REQUIRE(files.flush());
 }
@@ -121,7 +123,8 @@ TEST_CASE("a result or failure that comes again is not written again") {
   FakeSource source;
   write_three(source);
   ResultFiles files(source);
-  for (const ResultLine& line : source.accepted[id]) REQUIRE(files.result(id, line));
+  for (const ResultLine& line : source.accepted[id])
+    REQUIRE(files.result(id, line));
   REQUIRE(files.failure(id, 1, 1000, "it broke"));
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
   REQUIRE(files.failure(id, 2, 1000, "again"));
@@ -149,9 +152,15 @@ TEST_CASE("files that lack results are made again from the journal") {
     fs::remove(source.info(id).dir / "result.json");
     fs::remove(source.info(id).dir / "progress.csv");
   }
-  SUBCASE("one file is gone") { fs::remove(source.info(id).dir / "result.json"); }
-  SUBCASE("one is behind") { append(source.info(id).dir / "result.json", "{\"training_iteration\":4}\n"); }
-  SUBCASE("one holds rubbish") { append(source.info(id).dir / "result.json", "rubbish\n"); }
+  SUBCASE("one file is gone") {
+    fs::remove(source.info(id).dir / "result.json");
+  }
+  SUBCASE("one is behind") {
+    append(source.info(id).dir / "result.json", "{\"training_iteration\":4}\n");
+  }
+  SUBCASE("one holds rubbish") {
+    append(source.info(id).dir / "result.json", "rubbish\n");
+  }
   ResultFiles files(source);
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
   REQUIRE(files.flush());
@@ -171,7 +180,8 @@ TEST_CASE("a new metric becomes a new column and earlier rows read as empty") {
   const auto& header = found.front();
   CHECK(header[header.size() - 2] == "acc");
   CHECK(header.back() == "late");
-  for (const auto& row : found) CHECK(row.size() == header.size());
+  for (const auto& row : found)
+    CHECK(row.size() == header.size());
   CHECK(found[3].back().empty());
   CHECK(found[4][header.size() - 2] == "0.5");
   CHECK(found[5].back() == "a,b");
@@ -181,7 +191,8 @@ TEST_CASE("much pending text is written by itself and in order") {
   FakeSource source;
   ResultFiles files(source, 1000);
   REQUIRE(files.trial_created(source.info(id)));
-  for (int i = 0; i < 500; ++i) REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
+  for (int i = 0; i < 500; ++i)
+    REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
   CHECK_FALSE(iterations(source.info(id).dir / "result.json").empty());
   REQUIRE(files.flush());
   CHECK(iterations(source.info(id).dir / "result.json").size() == 500);

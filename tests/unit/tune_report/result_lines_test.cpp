@@ -1,12 +1,11 @@
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/report/result_lines.hpp>
-
-#include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <ctime>
 #include <limits>
 
-#include <troupe/serialization/json.hpp>
+#include <doctest/doctest.h>
 
 using namespace troupe;
 using namespace troupe::tune;

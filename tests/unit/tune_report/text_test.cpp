@@ -1,23 +1,25 @@
 #include <troupe/tune/report/text.hpp>
 
-#include <doctest/doctest.h>
-
 #include <limits>
+
+#include <doctest/doctest.h>
 
 using namespace troupe::tune;
 
 TEST_CASE("width counts what a terminal shows, not bytes") {
   CHECK(display_width("abc") == 3);
-  CHECK(display_width("\xC3\xA9") == 1);              // e acute
-  CHECK(display_width("e\xCC\x81") == 1);             // e and a combining accent
+  CHECK(display_width("\xC3\xA9") == 1);                  // e acute
+  CHECK(display_width("e\xCC\x81") == 1);                 // e and a combining accent
   CHECK(display_width("\xE6\x97\xA5\xE6\x9C\xAC") == 4);  // two wide characters
-  CHECK(display_width("\xFF\xFE") == 2);              // not UTF-8
+  CHECK(display_width("\xFF\xFE") == 2);                  // not UTF-8
 }
 
 TEST_CASE("text that would move the cursor is made harmless") {
   CHECK(terminal_safe("a\x1b[2Jb\nc\td") == "a?[2Jb?c?d");
-  CHECK(terminal_safe("\xC2\x9B""31m") == "?31m");    // C1 control sequence introducer
-  CHECK(terminal_safe("\xE2\x80\xAE""x") == "?x");    // right-to-left override
+  CHECK(terminal_safe("\xC2\x9B"
+                      "31m") == "?31m");  // C1 control sequence introducer
+  CHECK(terminal_safe("\xE2\x80\xAE"
+                      "x") == "?x");  // right-to-left override
   CHECK(terminal_safe("ok \xC3\xA9") == "ok \xC3\xA9");
   CHECK(terminal_safe("bad \xC3") == "bad ?");
 }

@@ -1,12 +1,11 @@
+#include <troupe/base/file.hpp>
 #include <troupe/tune/report/csv.hpp>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 
-#include <troupe/base/file.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace troupe::tune {
 
@@ -18,12 +17,13 @@ constexpr std::size_t chunk_bytes = 64 * 1024;
 class Widener {
 public:
   Widener(std::string header_suffix, std::string suffix)
-    : header_suffix_(std::move(header_suffix)), suffix_(std::move(suffix)) {}
+      : header_suffix_(std::move(header_suffix)), suffix_(std::move(suffix)) {}
 
   /// Takes a part of the file; what is complete is appended to `out`.
   void feed(std::string_view part, std::string& out) {
     for (const char c : part) {
-      if (c == '"') quoted_ = !quoted_;
+      if (c == '"')
+        quoted_ = !quoted_;
       if (c != '\n' || quoted_) {
         record_ += c;
         continue;
@@ -51,7 +51,8 @@ void append_csv_field(std::string& out, std::string_view field) {
   }
   out += '"';
   for (const char c : field) {
-    if (c == '"') out += '"';
+    if (c == '"')
+      out += '"';
     out += c;
   }
   out += '"';
@@ -60,7 +61,8 @@ void append_csv_field(std::string& out, std::string_view field) {
 std::string csv_record(std::span<const std::string> fields) {
   std::string out;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i > 0) out += ',';
+    if (i > 0)
+      out += ',';
     append_csv_field(out, fields[i]);
   }
   out += '\n';
@@ -103,7 +105,8 @@ Status write_widened(const std::filesystem::path& path, const std::string& part_
   TROUPE_TRY(out, open_file(part_path, O_WRONLY | O_CREAT | O_TRUNC));
   for (;;) {
     TROUPE_TRY(part, read_up_to(in.get(), chunk_bytes, path.string()));
-    if (part.empty()) break;
+    if (part.empty())
+      break;
     std::string text;
     widener.feed(part, text);
     TROUPE_RETURN_IF_ERROR(write_all(out.get(), text, part_path));
@@ -126,7 +129,8 @@ Status widen_csv(const std::filesystem::path& path, std::span<const std::string>
 
   const std::string part_path = path.string() + ".part";
   Status widened = write_widened(path, part_path, widener);
-  if (!widened) ::unlink(part_path.c_str());
+  if (!widened)
+    ::unlink(part_path.c_str());
   return widened;
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/base/result.hpp>
+
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <troupe/base/result.hpp>
 
 /// Comma separated values as in RFC 4180: fields with a comma, a quote or a line end are quoted,
 /// quotes are doubled, lines end in '\n'.

@@ -6,7 +6,8 @@ namespace troupe::tune {
 
 std::string LiveRegion::erase() const {
   const auto lines = std::count(drawn_.begin(), drawn_.end(), '\n');
-  if (lines == 0) return {};
+  if (lines == 0)
+    return {};
   // Up to the first line, then everything from there to the end of the screen.
   return "\x1b[" + std::to_string(lines) + "A\r\x1b[J";
 }

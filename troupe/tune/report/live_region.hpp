@@ -9,8 +9,8 @@ namespace troupe::tune {
 /// Text that is redrawn in place at the lower end of a terminal, with other lines going past above
 /// it. Gives the bytes to write; writes nothing itself.
 ///
-/// The text must not wrap and not be higher than the terminal: the cursor goes up by as many lines as
-/// were drawn.
+/// The text must not wrap and not be higher than the terminal: the cursor goes up by as many lines
+/// as were drawn.
 class LiveRegion {
 public:
   /// Replaces what is drawn. `text` ends with a line end, or is empty: nothing is drawn then.

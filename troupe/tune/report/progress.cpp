@@ -1,9 +1,8 @@
 #include <troupe/tune/report/progress.hpp>
+#include <troupe/tune/report/text.hpp>
 
 #include <algorithm>
 #include <string_view>
-
-#include <troupe/tune/report/text.hpp>
 
 namespace troupe::tune {
 
@@ -12,25 +11,31 @@ namespace {
 constexpr std::size_t max_errors_shown = 5;
 
 std::string_view color_of(std::string_view state) {
-  if (state == "RUNNING") return "\x1b[36m";
-  if (state == "TERMINATED") return "\x1b[32m";
-  if (state == "PAUSED") return "\x1b[33m";
-  if (state == "ERROR") return "\x1b[31m";
+  if (state == "RUNNING")
+    return "\x1b[36m";
+  if (state == "TERMINATED")
+    return "\x1b[32m";
+  if (state == "PAUSED")
+    return "\x1b[33m";
+  if (state == "ERROR")
+    return "\x1b[31m";
   return "\x1b[2m";
 }
 
 uint64_t created(const ProgressSnapshot& snapshot) {
   uint64_t sum = 0;
-  for (const ProgressGroup& group : snapshot.groups) sum += group.count;
+  for (const ProgressGroup& group : snapshot.groups)
+    sum += group.count;
   return sum;
 }
 
-std::string state_counts(const ProgressSnapshot& snapshot, std::string_view separator,
-                         bool color) {
+std::string state_counts(const ProgressSnapshot& snapshot, std::string_view separator, bool color) {
   std::string text;
   for (const ProgressGroup& group : snapshot.groups) {
-    if (group.count == 0) continue;
-    if (!text.empty()) text += separator;
+    if (group.count == 0)
+      continue;
+    if (!text.empty())
+      text += separator;
     const std::string part = std::to_string(group.count) + ' ' + group.state;
     if (color) {
       text += color_of(group.state);
@@ -43,7 +48,8 @@ std::string state_counts(const ProgressSnapshot& snapshot, std::string_view sepa
 }
 
 std::string of_planned(const ProgressSnapshot& snapshot) {
-  if (!snapshot.planned) return plural(created(snapshot), "trial");
+  if (!snapshot.planned)
+    return plural(created(snapshot), "trial");
   return std::to_string(created(snapshot)) + " of " + plural(*snapshot.planned, "trial");
 }
 
@@ -51,7 +57,9 @@ std::string cpus(const ProgressSnapshot& snapshot) {
   return short_number(snapshot.cpus_used) + '/' + short_number(snapshot.cpus_total) + " CPUs";
 }
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
 
 std::string best_text(const ProgressBest& best) {
   return best.trial + " with " + best.metric + '=' + best.value + " at iteration " +
@@ -68,10 +76,12 @@ TextTable make_table(const ProgressSnapshot& snapshot, std::size_t params) {
   };
   column("Trial name", Align::left);
   column("Status", Align::left);
-  for (std::size_t i = 0; i < params; ++i) column(snapshot.param_names[i], Align::right);
+  for (std::size_t i = 0; i < params; ++i)
+    column(snapshot.param_names[i], Align::right);
   column("iter", Align::right);
   column("time (s)", Align::right);
-  for (const std::string& name : snapshot.metric_names) column(name, Align::right);
+  for (const std::string& name : snapshot.metric_names)
+    column(name, Align::right);
 
   const auto cell = [](const std::vector<std::string>& cells, std::size_t i) {
     return i < cells.size() ? cells[i] : std::string();
@@ -79,7 +89,8 @@ TextTable make_table(const ProgressSnapshot& snapshot, std::size_t params) {
   for (const ProgressGroup& group : snapshot.groups) {
     for (const ProgressRow& row : group.rows) {
       std::vector<std::string> cells{row.trial, group.state};
-      for (std::size_t i = 0; i < params; ++i) cells.push_back(cell(row.params, i));
+      for (std::size_t i = 0; i < params; ++i)
+        cells.push_back(cell(row.params, i));
       cells.push_back(row.iteration ? std::to_string(*row.iteration) : "");
       cells.push_back(row.time_total_s ? short_number(*row.time_total_s) : "");
       for (std::size_t i = 0; i < snapshot.metric_names.size(); ++i)
@@ -94,8 +105,10 @@ TextTable make_table(const ProgressSnapshot& snapshot, std::size_t params) {
 std::string not_shown(const ProgressSnapshot& snapshot) {
   std::string text;
   for (const ProgressGroup& group : snapshot.groups) {
-    if (group.count <= group.rows.size()) continue;
-    if (!text.empty()) text += ", ";
+    if (group.count <= group.rows.size())
+      continue;
+    if (!text.empty())
+      text += ", ";
     text += std::to_string(group.count - group.rows.size()) + " more " + group.state;
   }
   return text;
@@ -103,11 +116,14 @@ std::string not_shown(const ProgressSnapshot& snapshot) {
 
 /// Cuts to `height` lines and says so in the last one.
 std::string limit_height(std::string text, std::size_t height) {
-  if (height == 0) return text;
+  if (height == 0)
+    return text;
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  if (lines <= height) return text;
+  if (lines <= height)
+    return text;
   std::size_t end = 0;
-  for (std::size_t line = 0; line + 1 < height; ++line) end = text.find('\n', end) + 1;
+  for (std::size_t line = 0; line + 1 < height; ++line)
+    end = text.find('\n', end) + 1;
   return text.substr(0, end) + "... " + plural(lines - height + 1, "more line") + '\n';
 }
 
@@ -131,16 +147,20 @@ std::string render_progress(const ProgressSnapshot& snapshot, const ProgressStyl
        plural(snapshot.results, "result") + ", " + plural(snapshot.actor_starts, "actor start"));
   if (snapshot.best) {
     line("Best so far: " + best_text(*snapshot.best));
-    if (!snapshot.best->config.empty()) line("  " + snapshot.best->config);
+    if (!snapshot.best->config.empty())
+      line("  " + snapshot.best->config);
   }
-  if (!snapshot.waiting.empty()) line("Waiting: " + snapshot.waiting);
+  if (!snapshot.waiting.empty())
+    line("Waiting: " + snapshot.waiting);
 
   std::size_t params = snapshot.param_names.size();
-  while (params > 0 && least_table_width(make_table(snapshot, params)) > style.width) --params;
+  while (params > 0 && least_table_width(make_table(snapshot, params)) > style.width)
+    --params;
   const TextTable table = make_table(snapshot, params);
   if (!table.rows.empty()) {
     out += '\n' + render_table(table, style.width);
-    if (const std::string rest = not_shown(snapshot); !rest.empty()) line(rest);
+    if (const std::string rest = not_shown(snapshot); !rest.empty())
+      line(rest);
     if (params < snapshot.param_names.size())
       line(plural(snapshot.param_names.size() - params, "parameter") + " not shown: too narrow");
   }
@@ -149,8 +169,8 @@ std::string render_progress(const ProgressSnapshot& snapshot, const ProgressStyl
     line("Failed: " + plural(snapshot.errors.size(), "trial"));
     for (std::size_t i = 0; i < std::min(snapshot.errors.size(), max_errors_shown); ++i) {
       const ProgressError& error = snapshot.errors[i];
-      line("  " + error.trial + " (" + plural(error.failures, "failure") + "): " +
-           first_line(error.message));
+      line("  " + error.trial + " (" + plural(error.failures, "failure") +
+           "): " + first_line(error.message));
       line("    see " + error.file);
     }
     if (snapshot.errors.size() > max_errors_shown)
@@ -164,8 +184,10 @@ std::string progress_line(const ProgressSnapshot& snapshot) {
                      state_counts(snapshot, ", ", false) + " (" + of_planned(snapshot) + "), " +
                      plural(snapshot.results, "result") + ", " + cpus(snapshot) + ", " +
                      duration_text(snapshot.run_time_s);
-  if (snapshot.best) text += "; best " + best_text(*snapshot.best);
-  if (!snapshot.waiting.empty()) text += "; waiting: " + snapshot.waiting;
+  if (snapshot.best)
+    text += "; best " + best_text(*snapshot.best);
+  if (!snapshot.waiting.empty())
+    text += "; waiting: " + snapshot.waiting;
   return terminal_safe(text);
 }
 

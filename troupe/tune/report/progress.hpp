@@ -44,7 +44,7 @@ struct ProgressError {
 struct ProgressSnapshot {
   std::string experiment;
   std::string path;
-  int64_t wall_ms = 0;   ///< when it was taken
+  int64_t wall_ms = 0;  ///< when it was taken
   double run_time_s = 0;
   std::vector<ProgressGroup> groups;  ///< in the order to show
   std::optional<uint64_t> planned;    ///< trials in total; nothing: no end
@@ -69,8 +69,8 @@ struct ProgressStyle {
   bool color = false;
 };
 
-/// The whole picture: state counts, times, resources, best so far, why a trial waits, the table, the
-/// trials that failed. Ends with a line end.
+/// The whole picture: state counts, times, resources, best so far, why a trial waits, the table,
+/// the trials that failed. Ends with a line end.
 [[nodiscard]] std::string render_progress(const ProgressSnapshot& snapshot,
                                           const ProgressStyle& style);
 

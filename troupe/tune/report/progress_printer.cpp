@@ -1,14 +1,13 @@
+#include <troupe/base/file.hpp>
 #include <troupe/tune/report/progress_printer.hpp>
-
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <troupe/tune/report/text.hpp>
 
 #include <atomic>
 #include <cstdlib>
 #include <string_view>
 
-#include <troupe/base/file.hpp>
-#include <troupe/tune/report/text.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace troupe::tune {
 
@@ -38,8 +37,9 @@ PrinterOptions printer_options_for(int fd) {
 }
 
 ProgressPrinter::ProgressPrinter(PrinterOptions options, std::function<ProgressSnapshot()> source)
-  : options_(options), source_(std::move(source)) {
-  if (options_.live && live_table_shown.exchange(true)) options_.live = options_.color = false;
+    : options_(options), source_(std::move(source)) {
+  if (options_.live && live_table_shown.exchange(true))
+    options_.live = options_.color = false;
   if (options_.live) {
     logs_.emplace([this](const log::Record& record) { line(format_line(record, log::format())); },
                   log::level());
@@ -47,7 +47,9 @@ ProgressPrinter::ProgressPrinter(PrinterOptions options, std::function<ProgressS
   thread_ = std::thread([this] { run(); });
 }
 
-ProgressPrinter::~ProgressPrinter() { stop(); }
+ProgressPrinter::~ProgressPrinter() {
+  stop();
+}
 
 void ProgressPrinter::line(std::string text) {
   const std::lock_guard lock(mutex_);
@@ -60,8 +62,10 @@ void ProgressPrinter::line(std::string text) {
 
 std::string ProgressPrinter::take_lines() {
   std::string text;
-  for (const std::string& each : lines_) text += each + '\n';
-  if (dropped_ > 0) text += "... " + plural(dropped_, "more line") + '\n';
+  for (const std::string& each : lines_)
+    text += each + '\n';
+  if (dropped_ > 0)
+    text += "... " + plural(dropped_, "more line") + '\n';
   lines_.clear();
   dropped_ = 0;
   return text;
@@ -79,9 +83,11 @@ ProgressStyle ProgressPrinter::style() const {
 }
 
 void ProgressPrinter::write(const std::string& bytes) const {
-  if (bytes.empty()) return;
+  if (bytes.empty())
+    return;
   const Status written = write_all(options_.fd, bytes, "progress output");
-  if (!written) log::debug("progress could not be shown", {{"error", written.error()}});
+  if (!written)
+    log::debug("progress could not be shown", {{"error", written.error()}});
 }
 
 void ProgressPrinter::run() {
@@ -89,10 +95,12 @@ void ProgressPrinter::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     wake_.wait_for(lock, std::min(line_latency, options_.interval), [this] { return stopping_; });
-    if (stopping_) break;
+    if (stopping_)
+      break;
     const std::string above = take_lines();
     lock.unlock();
-    if (!above.empty()) write(options_.live ? region_.print_above(above) : above);
+    if (!above.empty())
+      write(options_.live ? region_.print_above(above) : above);
     if (real_clock().now() >= next) {
       next = real_clock().now() + options_.interval;
       const ProgressSnapshot snapshot = source_();
@@ -109,7 +117,8 @@ void ProgressPrinter::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (!thread_.joinable()) return;
+  if (!thread_.joinable())
+    return;
   thread_.join();
   logs_.reset();
   std::string rest;
@@ -118,7 +127,8 @@ void ProgressPrinter::stop() {
     rest = take_lines();
   }
   write((options_.live ? region_.draw("") : "") + rest);
-  if (options_.live) live_table_shown = false;
+  if (options_.live)
+    live_table_shown = false;
 }
 
 }  // namespace troupe::tune

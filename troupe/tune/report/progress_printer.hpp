@@ -1,5 +1,10 @@
 #pragma once
 
+#include <troupe/base/clock.hpp>
+#include <troupe/base/log.hpp>
+#include <troupe/tune/report/live_region.hpp>
+#include <troupe/tune/report/progress.hpp>
+
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -8,17 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include <troupe/base/clock.hpp>
-#include <troupe/base/log.hpp>
-#include <troupe/tune/report/live_region.hpp>
-#include <troupe/tune/report/progress.hpp>
-
 namespace troupe::tune {
 
 /// Where and how often progress is shown.
 struct PrinterOptions {
-  int fd = 2;           ///< stderr, so that what the program prints itself can be piped
-  bool live = false;    ///< redraw a table in place; else one line now and then
+  int fd = 2;         ///< stderr, so that what the program prints itself can be piped
+  bool live = false;  ///< redraw a table in place; else one line now and then
   bool color = false;
   Duration interval = std::chrono::seconds(1);
 };
@@ -39,7 +39,8 @@ public:
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
-  /// Shows one line (without its end) soon. More than a thousand waiting ones are dropped and counted.
+  /// Shows one line (without its end) soon. More than a thousand waiting ones are dropped and
+  /// counted.
   void line(std::string text);
 
   /// Ends the thread, clears the live table, and prints what is waiting. Can be called again.

@@ -1,18 +1,17 @@
+#include <troupe/base/file.hpp>
+#include <troupe/base/limits.hpp>
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/report/csv.hpp>
 #include <troupe/tune/report/result_files.hpp>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 
-#include <troupe/base/file.hpp>
-#include <troupe/base/limits.hpp>
-#include <troupe/serialization/json.hpp>
-#include <troupe/tune/report/csv.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace troupe::tune {
 
@@ -20,17 +19,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path json_path(const TrialFileInfo& trial) { return trial.dir / "result.json"; }
-fs::path csv_path(const TrialFileInfo& trial) { return trial.dir / "progress.csv"; }
-fs::path error_path(const TrialFileInfo& trial) { return trial.dir / "error.txt"; }
+fs::path json_path(const TrialFileInfo& trial) {
+  return trial.dir / "result.json";
+}
+fs::path csv_path(const TrialFileInfo& trial) {
+  return trial.dir / "progress.csv";
+}
+fs::path error_path(const TrialFileInfo& trial) {
+  return trial.dir / "error.txt";
+}
 
 /// Appends all of `text` or, where that fails, leaves the file as it was.
 Status append_text(const fs::path& path, std::string_view text) {
   TROUPE_TRY(file, open_file(path, O_WRONLY | O_CREAT | O_APPEND));
   struct stat before {};
-  if (::fstat(file.get(), &before) != 0) return errno_error(errno, "cannot append to '" + path.string() + "'");
+  if (::fstat(file.get(), &before) != 0)
+    return errno_error(errno, "cannot append to '" + path.string() + "'");
   Status written = write_all(file.get(), text, path.string());
-  if (written) written = file.close(path.string());
+  if (written)
+    written = file.close(path.string());
   if (!written && file && ::ftruncate(file.get(), before.st_size) != 0)
     return errno_error(errno, "cannot take back a half written line of '" + path.string() + "'");
   return written;
@@ -51,8 +58,10 @@ Status replace_file(const fs::path& path, std::string_view text) {
 /// The last `size` bytes of a file; empty when there is no file.
 Result<std::string> read_tail(const fs::path& path, std::size_t size) {
   auto file = open_file(path, O_RDONLY);
-  if (!file && file.error().code() == ErrorCode::not_found) return std::string();
-  if (!file) return std::move(file).error();
+  if (!file && file.error().code() == ErrorCode::not_found)
+    return std::string();
+  if (!file)
+    return std::move(file).error();
   const off_t end = ::lseek(file->get(), 0, SEEK_END);
   const off_t start = std::max<off_t>(0, end - static_cast<off_t>(size));
   if (end < 0 || ::lseek(file->get(), start, SEEK_SET) < 0)
@@ -67,16 +76,20 @@ Result<std::string> last_line(const fs::path& path) {
     const bool whole_file = tail.size() < size;
     const std::size_t end = tail.rfind('\n');
     const std::size_t before =
-      end == std::string::npos || end == 0 ? std::string::npos : tail.rfind('\n', end - 1);
-    if (before == std::string::npos && !whole_file && size < limits::max_message_bytes) continue;
+        end == std::string::npos || end == 0 ? std::string::npos : tail.rfind('\n', end - 1);
+    if (before == std::string::npos && !whole_file && size < limits::max_message_bytes)
+      continue;
     const std::size_t cut_off = end == std::string::npos ? tail.size() : tail.size() - end - 1;
     if (cut_off > 0) {
       std::error_code error;
       const auto length = fs::file_size(path, error);
-      if (!error) fs::resize_file(path, length - cut_off, error);
-      if (error) return errno_error(error.value(), "cannot repair '" + path.string() + "'");
+      if (!error)
+        fs::resize_file(path, length - cut_off, error);
+      if (error)
+        return errno_error(error.value(), "cannot repair '" + path.string() + "'");
     }
-    if (end == std::string::npos) return std::string();
+    if (end == std::string::npos)
+      return std::string();
     return tail.substr(before == std::string::npos ? 0 : before + 1,
                        end - (before == std::string::npos ? 0 : before + 1));
   }
@@ -85,7 +98,8 @@ Result<std::string> last_line(const fs::path& path) {
 std::optional<uint64_t> to_number(std::string_view text) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+    return std::nullopt;
   return number;
 }
 
@@ -94,11 +108,14 @@ using Reach = std::optional<uint64_t>;
 
 Result<Reach> reach_of_json(const fs::path& path) {
   TROUPE_TRY(line, last_line(path));
-  if (line.empty()) return Reach(0);
+  if (line.empty())
+    return Reach(0);
   const auto parsed = parse_json(line);
-  if (!parsed || !parsed->is_map()) return Reach();
+  if (!parsed || !parsed->is_map())
+    return Reach();
   const Value* iteration = parsed->as_map().find_key("training_iteration");
-  if (iteration == nullptr || !iteration->is_int() || iteration->as_int() < 1) return Reach();
+  if (iteration == nullptr || !iteration->is_int() || iteration->as_int() < 1)
+    return Reach();
   return Reach(static_cast<uint64_t>(iteration->as_int()));
 }
 
@@ -106,17 +123,20 @@ Result<Reach> reach_of_csv(const fs::path& path, CsvColumns& columns) {
   // A quoted field may hold a line end, so that the last line need not be a record. Then, as with
   // any other doubt, the file is written anew.
   TROUPE_TRY(line, last_line(path));
-  if (line.empty()) return Reach(0);
+  if (line.empty())
+    return Reach(0);
   TROUPE_TRY(file, open_file(path, O_RDONLY));
   TROUPE_TRY(head, read_up_to(file.get(), limits::mib, path.string()));
   std::string_view rest = head;
   auto header = take_csv_record(rest);
-  if (!header) return Reach();
+  if (!header)
+    return Reach();
   line += '\n';
   std::string_view record_text = line;
   const auto record = take_csv_record(record_text);
   const auto column = std::find(header->begin(), header->end(), "training_iteration");
-  if (!record || record->size() != header->size() || column == header->end()) return Reach();
+  if (!record || record->size() != header->size() || column == header->end())
+    return Reach();
   const auto index = static_cast<std::size_t>(column - header->begin());
   const bool only_header = *record == *header;
   columns = CsvColumns(std::move(*header));
@@ -126,7 +146,7 @@ Result<Reach> reach_of_csv(const fs::path& path, CsvColumns& columns) {
 }  // namespace
 
 ResultFiles::ResultFiles(TrialSource& source, std::size_t max_pending_bytes)
-  : source_(source), max_pending_bytes_(max_pending_bytes) {}
+    : source_(source), max_pending_bytes_(max_pending_bytes) {}
 
 Status ResultFiles::trial_created(const TrialFileInfo& trial) {
   std::error_code error;
@@ -136,13 +156,15 @@ Status ResultFiles::trial_created(const TrialFileInfo& trial) {
   const std::string text = params_json(trial.config);
   const fs::path path = trial.dir / "params.json";
   const auto there = read_file(path, limits::max_message_bytes);
-  if (there && *there == text) return ok();
+  if (there && *there == text)
+    return ok();
   return replace_file(path, text);
 }
 
 Result<ResultFiles::Files*> ResultFiles::open(TrialId id) {
   const auto found = open_.find(id);
-  if (found != open_.end()) return &found->second;
+  if (found != open_.end())
+    return &found->second;
   TROUPE_TRY(info, source_.trial(id));
   Files files;
   files.config_json = finite_json(info.config);
@@ -168,7 +190,8 @@ Status ResultFiles::load(Files& files) {
 Status ResultFiles::rebuild(Files& files, uint64_t last) {
   for (const fs::path& path : {json_path(files.info), csv_path(files.info)}) {
     const Result<bool> removed = remove_file(path);
-    if (!removed) return removed.error();
+    if (!removed)
+      return removed.error();
   }
   pending_bytes_ -= std::min(pending_bytes_, files.json.size() + files.row_bytes);
   files.json.clear();
@@ -179,7 +202,8 @@ Status ResultFiles::rebuild(Files& files, uint64_t last) {
   files.last_iteration = 0;
   return source_.results(files.info.id, last, [&](const ResultLine& line) -> Status {
     add(files, line);
-    if (files.json.size() < max_pending_bytes_) return ok();
+    if (files.json.size() < max_pending_bytes_)
+      return ok();
     return write(files);
   });
 }
@@ -197,7 +221,8 @@ void ResultFiles::add(Files& files, const ResultLine& line) {
 
 Status ResultFiles::result(TrialId id, const ResultLine& line) {
   TROUPE_TRY(files, open(id));
-  if (line.iteration <= files->last_iteration) return ok();
+  if (line.iteration <= files->last_iteration)
+    return ok();
   if (line.iteration != files->last_iteration + 1) {
     TROUPE_RETURN_IF_ERROR(rebuild(*files, line.iteration - 1));
   }
@@ -209,7 +234,8 @@ Status ResultFiles::result(TrialId id, const ResultLine& line) {
 Status ResultFiles::failure(TrialId id, uint64_t number, int64_t wall_ms,
                             std::string_view message) {
   TROUPE_TRY(files, open(id));
-  if (number <= files->last_failure) return ok();
+  if (number <= files->last_failure)
+    return ok();
   const std::string text = error_entry(number, wall_ms, message);
   files->errors += text;
   files->last_failure = number;
@@ -220,7 +246,8 @@ Status ResultFiles::failure(TrialId id, uint64_t number, int64_t wall_ms,
 
 Status ResultFiles::trial_ended(TrialId id) {
   const auto found = open_.find(id);
-  if (found == open_.end()) return ok();
+  if (found == open_.end())
+    return ok();
   found->second.ended = true;
   dirty_.push_back(id);
   return ok();
@@ -231,7 +258,8 @@ Status ResultFiles::start_over(TrialId id) {
   open_.erase(id);
   for (const fs::path& path : {json_path(info), csv_path(info), error_path(info)}) {
     const Result<bool> removed = remove_file(path);
-    if (!removed) return removed.error();
+    if (!removed)
+      return removed.error();
   }
   return ok();
 }
@@ -242,7 +270,8 @@ Status ResultFiles::write(Files& files) {
     pending_bytes_ -= std::min(pending_bytes_, files.json.size());
     files.json.clear();
   }
-  if (!files.rows.empty()) TROUPE_RETURN_IF_ERROR(write_csv(files));
+  if (!files.rows.empty())
+    TROUPE_RETURN_IF_ERROR(write_csv(files));
   if (!files.errors.empty()) {
     TROUPE_RETURN_IF_ERROR(append_text(error_path(files.info), files.errors));
     pending_bytes_ -= std::min(pending_bytes_, files.errors.size());
@@ -284,11 +313,13 @@ Status ResultFiles::flush() {
   Status first_error;
   for (const TrialId id : dirty_) {
     const auto found = open_.find(id);
-    if (found == open_.end()) continue;
+    if (found == open_.end())
+      continue;
     Status written = write(found->second);
     if (!written) {
       left.push_back(id);
-      if (first_error) first_error = std::move(written);
+      if (first_error)
+        first_error = std::move(written);
     } else if (found->second.ended) {
       open_.erase(found);
     }

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/base/result.hpp>
+#include <troupe/tune/report/result_lines.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <troupe/base/result.hpp>
-#include <troupe/tune/report/result_lines.hpp>
 
 namespace troupe::tune {
 
@@ -44,8 +44,8 @@ public:
   /// The trial is over: its files are complete with the next flush and its memory is freed.
   Status trial_ended(TrialId id);
 
-  /// Forgets what the files hold and writes them anew from here on, for a machine that lost power or
-  /// a folder that came from elsewhere. Call it before anything else of the trial.
+  /// Forgets what the files hold and writes them anew from here on, for a machine that lost power
+  /// or a folder that came from elsewhere. Call it before anything else of the trial.
   Status start_over(TrialId id);
 
   /// Writes what is pending. After an error what could not be written is tried again next time.

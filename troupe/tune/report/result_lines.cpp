@@ -1,13 +1,12 @@
+#include <troupe/base/detail/json_text.hpp>
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/report/result_lines.hpp>
+#include <troupe/tune/report/text.hpp>
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-
-#include <troupe/base/detail/json_text.hpp>
-#include <troupe/serialization/json.hpp>
-#include <troupe/tune/report/text.hpp>
 
 namespace troupe::tune {
 
@@ -18,10 +17,12 @@ constexpr std::string_view error_mark = "Failure # ";
 bool all_finite(const Map& map);
 
 bool all_finite(const Value& value) {
-  if (const double* number = value.get_if<double>()) return std::isfinite(*number);
+  if (const double* number = value.get_if<double>())
+    return std::isfinite(*number);
   if (const List* list = value.get_if<List>()) {
     for (const Value& element : *list)
-      if (!all_finite(element)) return false;
+      if (!all_finite(element))
+        return false;
   }
   const Map* map = value.get_if<Map>();
   return map == nullptr || all_finite(*map);
@@ -29,30 +30,37 @@ bool all_finite(const Value& value) {
 
 bool all_finite(const Map& map) {
   for (const auto& entry : map)
-    if (!all_finite(entry.second)) return false;
+    if (!all_finite(entry.second))
+      return false;
   return true;
 }
 
 void replace_non_finite(Value& value) {
   if (const double* number = value.get_if<double>()) {
-    if (!std::isfinite(*number)) value = nullptr;
+    if (!std::isfinite(*number))
+      value = nullptr;
   } else if (List* list = value.get_if<List>()) {
-    for (Value& element : *list) replace_non_finite(element);
+    for (Value& element : *list)
+      replace_non_finite(element);
   } else if (Map* map = value.get_if<Map>()) {
-    for (const std::string& key : map->keys()) replace_non_finite(*map->find_key(key));
+    for (const std::string& key : map->keys())
+      replace_non_finite(*map->find_key(key));
   }
 }
 
 void set_default(Metrics& fields, std::string_view key, Value value) {
-  if (fields.find_key(key) == nullptr) fields[key] = std::move(value);
+  if (fields.find_key(key) == nullptr)
+    fields[key] = std::move(value);
 }
 
 /// Ray's form of a date, without blanks and colons.
 std::string date_text(int64_t wall_ms) {
   std::string text = local_time_text(wall_ms);
   for (char& c : text) {
-    if (c == ' ') c = '_';
-    if (c == ':') c = '-';
+    if (c == ' ')
+      c = '_';
+    if (c == ':')
+      c = '-';
   }
   return text;
 }
@@ -70,13 +78,15 @@ std::string params_json(const Config& config) {
 }
 
 std::string finite_json(const Map& map, JsonStyle style) {
-  if (all_finite(map)) return to_json(map, style);
+  if (all_finite(map))
+    return to_json(map, style);
   return to_json(without_non_finite(map), style);
 }
 
 Value without_non_finite(const Value& value) {
   Value copy = value;
-  if (!all_finite(copy)) replace_non_finite(copy);
+  if (!all_finite(copy))
+    replace_non_finite(copy);
   return copy;
 }
 
@@ -90,7 +100,8 @@ Metrics result_fields(const TrialFileInfo& trial, const ResultLine& line) {
   fields["done"] = line.done;
   set_default(fields, "date", date_text(line.wall_ms));
   set_default(fields, "timestamp", line.wall_ms / 1000);
-  if (!line.host.empty()) set_default(fields, "hostname", line.host);
+  if (!line.host.empty())
+    set_default(fields, "hostname", line.host);
   return fields;
 }
 
@@ -98,7 +109,8 @@ std::string result_json_line(const Metrics& fields, std::string_view config_json
   const std::string rest = finite_json(fields);
   std::string line = "{\"config\":";
   line += config_json;
-  if (rest.size() > 2) line += ',';
+  if (rest.size() > 2)
+    line += ',';
   line.append(rest, 1);
   line += '\n';
   return line;
@@ -114,7 +126,8 @@ std::string csv_cell(const Value& value) {
       return std::to_string(value.as_int());
     case ValueType::real: {
       const double number = value.as_double();
-      if (!std::isfinite(number)) return short_number(number);
+      if (!std::isfinite(number))
+        return short_number(number);
       std::string text;
       detail::append_json_double(text, number);
       return text;
@@ -134,7 +147,8 @@ std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view messa
   while (!message.empty()) {
     const std::size_t end = std::min(message.find('\n'), message.size());
     const std::string_view line = message.substr(0, end);
-    if (line.starts_with(error_mark)) text += ' ';
+    if (line.starts_with(error_mark))
+      text += ' ';
     text += line;
     text += '\n';
     message.remove_prefix(std::min(end + 1, message.size()));
@@ -146,17 +160,20 @@ std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view messa
 uint64_t last_error_number(std::string_view text) {
   for (std::size_t at = text.rfind(error_mark); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : text.rfind(error_mark, at - 1)) {
-    if (at != 0 && text[at - 1] != '\n') continue;
+    if (at != 0 && text[at - 1] != '\n')
+      continue;
     const std::string_view digits = text.substr(at + error_mark.size());
     uint64_t number = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr != digits.data()) return number;
+    if (parsed.ec == std::errc() && parsed.ptr != digits.data())
+      return number;
   }
   return 0;
 }
 
 CsvColumns::CsvColumns(std::vector<std::string> names) : names_(std::move(names)) {
-  for (std::size_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], i);
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    index_.emplace(names_[i], i);
 }
 
 std::vector<std::string> CsvColumns::record(const Metrics& fields) {

@@ -1,16 +1,17 @@
 #pragma once
 
+#include <troupe/base/ids.hpp>
+#include <troupe/serialization/json.hpp>
+#include <troupe/serialization/value.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include <troupe/base/ids.hpp>
-#include <troupe/serialization/json.hpp>
-#include <troupe/serialization/value.hpp>
-
-/// What stands in a trial's result files, as pure functions: who writes them is in result_files.hpp.
+/// What stands in a trial's result files, as pure functions: who writes them is in
+/// result_files.hpp.
 ///
 /// - `params.json`: the configuration, keys sorted, for people and `jq`.
 /// - `result.json`: one JSON object a line, nested: the user's metrics, the configuration under
@@ -25,8 +26,8 @@ namespace troupe::tune {
 /// The trial that the files belong to.
 struct TrialFileInfo {
   TrialId id;
-  std::string name;             ///< "Quadratic_00003"
-  std::filesystem::path dir;    ///< absolute
+  std::string name;           ///< "Quadratic_00003"
+  std::filesystem::path dir;  ///< absolute
   Config config;
 };
 

@@ -20,20 +20,26 @@ struct CodePoint {
 CodePoint decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
+  if (lead < 0x80)
+    return {lead, 1, true};
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-  if (length == 0 || lead > 0xF4 || text.size() < length) return {};
+  if (length == 0 || lead > 0xF4 || text.size() < length)
+    return {};
   char32_t value = lead & (0x7F >> length);
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
+    if ((byte(i) & 0xC0) != 0x80)
+      return {};
     value = (value << 6) | (byte(i) & 0x3F);
   }
   constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return {};
+  if (value < least[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000))
+    return {};
   return {value, length, true};
 }
 
-bool in(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
+bool in(char32_t c, char32_t first, char32_t last) {
+  return c >= first && c <= last;
+}
 
 std::size_t width_of(char32_t c) {
   if (in(c, 0x300, 0x36F) || in(c, 0x1AB0, 0x1AFF) || in(c, 0x1DC0, 0x1DFF) ||
@@ -64,7 +70,8 @@ constexpr std::size_t least_cut_width = 8;
 
 std::size_t total_width(const std::vector<std::size_t>& widths) {
   std::size_t total = 0;
-  for (const std::size_t width : widths) total += width + (total == 0 ? 0 : column_gap);
+  for (const std::size_t width : widths)
+    total += width + (total == 0 ? 0 : column_gap);
   return total;
 }
 
@@ -73,7 +80,8 @@ std::vector<std::size_t> natural_widths(const TextTable& table) {
   for (std::size_t column = 0; column < table.header.size(); ++column) {
     std::size_t widest = display_width(table.header[column]);
     for (const auto& row : table.rows)
-      if (column < row.size()) widest = std::max(widest, display_width(row[column]));
+      if (column < row.size())
+        widest = std::max(widest, display_width(row[column]));
     const bool rigid = column < table.rigid;
     widths.push_back(std::min(widest, rigid ? max_rigid_width : table.max_cell_width));
   }
@@ -85,7 +93,8 @@ void fit_columns(std::vector<std::size_t>& widths, std::size_t rigid, std::size_
   const auto first = widths.begin() + static_cast<std::ptrdiff_t>(std::min(rigid, widths.size()));
   while (total_width(widths) > width) {
     const auto widest = std::max_element(first, widths.end());
-    if (widest == widths.end() || *widest <= least_cut_width) break;
+    if (widest == widths.end() || *widest <= least_cut_width)
+      break;
     --*widest;
   }
   constexpr std::size_t marker = 4;  // " ..." behind the header
@@ -94,7 +103,8 @@ void fit_columns(std::vector<std::size_t>& widths, std::size_t rigid, std::size_
     widths.pop_back();
     dropped = true;
   }
-  if (widths.size() == 1) widths[0] = std::min(widths[0], width);
+  if (widths.size() == 1)
+    widths[0] = std::min(widths[0], width);
 }
 
 }  // namespace
@@ -125,7 +135,8 @@ std::string terminal_safe(std::string_view text) {
 }
 
 std::string fit_text(std::string_view text, std::size_t width) {
-  if (display_width(text) <= width) return std::string(text);
+  if (display_width(text) <= width)
+    return std::string(text);
   const std::string_view dots = std::string_view("...").substr(0, width > 3 ? 3 : 0);
   const std::size_t room = width - dots.size();
   std::string out;
@@ -133,7 +144,8 @@ std::string fit_text(std::string_view text, std::size_t width) {
   while (!text.empty()) {
     const CodePoint point = decode(text);
     const std::size_t columns = point.valid ? width_of(point.value) : 1;
-    if (used + columns > room) break;
+    if (used + columns > room)
+      break;
     out.append(text.substr(0, point.bytes));
     used += columns;
     text.remove_prefix(point.bytes);
@@ -143,35 +155,44 @@ std::string fit_text(std::string_view text, std::size_t width) {
 }
 
 std::string short_number(double value, int digits) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value > 0 ? "inf" : "-inf";
   std::array<char, 40> buffer{};
   const int size =
-    std::snprintf(buffer.data(), buffer.size(), "%.*g", std::clamp(digits, 1, 17), value);
+      std::snprintf(buffer.data(), buffer.size(), "%.*g", std::clamp(digits, 1, 17), value);
   return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 
 std::string duration_text(double seconds) {
-  if (!(seconds > 0)) return "0 s";
-  if (seconds < 9.95) return short_number(std::round(seconds * 10) / 10, 2) + " s";
+  if (!(seconds > 0))
+    return "0 s";
+  if (seconds < 9.95)
+    return short_number(std::round(seconds * 10) / 10, 2) + " s";
   constexpr double longest = 1e15;
   const auto total = static_cast<std::uint64_t>(std::llround(std::min(seconds, longest)));
   const auto pair = [](std::uint64_t big, const char* big_unit, std::uint64_t small,
                        const char* small_unit) {
     std::string text = std::to_string(big) + big_unit;
-    if (small != 0) text += ' ' + std::to_string(small) + small_unit;
+    if (small != 0)
+      text += ' ' + std::to_string(small) + small_unit;
     return text;
   };
-  if (total < 60) return std::to_string(total) + " s";
-  if (total < 3600) return pair(total / 60, " min", total % 60, " s");
-  if (total < 86400) return pair(total / 3600, " h", total / 60 % 60, " min");
+  if (total < 60)
+    return std::to_string(total) + " s";
+  if (total < 3600)
+    return pair(total / 60, " min", total % 60, " s");
+  if (total < 86400)
+    return pair(total / 3600, " h", total / 60 % 60, " min");
   return pair(total / 86400, " d", total / 3600 % 24, " h");
 }
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   std::string text = std::to_string(count) + ' ';
   text += noun;
-  if (count != 1) text += 's';
+  if (count != 1)
+    text += 's';
   return text;
 }
 
@@ -192,8 +213,7 @@ std::string local_time_text(std::int64_t wall_ms) {
   std::tm parts{};
   localtime_r(&seconds, &parts);
   std::array<char, 32> buffer{};
-  const std::size_t size =
-    std::strftime(buffer.data(), buffer.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  const std::size_t size = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%d %H:%M:%S", &parts);
   return std::string(buffer.data(), size);
 }
 
@@ -206,7 +226,8 @@ std::size_t least_table_width(const TextTable& table) {
 
 std::string render_table(const TextTable& table, std::size_t width) {
   std::vector<std::size_t> widths = natural_widths(table);
-  if (widths.empty()) return {};
+  if (widths.empty())
+    return {};
   fit_columns(widths, table.rigid, width);
 
   const auto line = [&](const std::vector<std::string>& cells) {
@@ -214,7 +235,8 @@ std::string render_table(const TextTable& table, std::size_t width) {
     for (std::size_t column = 0; column < widths.size(); ++column) {
       const std::string cell = column < cells.size() ? terminal_safe(cells[column]) : "";
       const Align align = column < table.align.size() ? table.align[column] : Align::left;
-      if (column > 0) text.append(column_gap, ' ');
+      if (column > 0)
+        text.append(column_gap, ' ');
       text += padded(fit_text(cell, widths[column]), widths[column], align);
     }
     return text;
@@ -229,7 +251,8 @@ std::string render_table(const TextTable& table, std::size_t width) {
   for (const std::size_t column : widths)
     rule += std::string(rule.empty() ? 0 : column_gap, ' ') + std::string(column, '-');
   add(out, rule);
-  for (const auto& row : table.rows) add(out, line(row));
+  for (const auto& row : table.rows)
+    add(out, line(row));
   return out;
 }
 

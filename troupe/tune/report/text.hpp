@@ -19,7 +19,8 @@ namespace troupe::tune {
 /// At most `width` columns: longer text is cut and ends in "..." (where three columns are there).
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t width);
 
-/// A number in at most `digits` significant digits, without trailing zeros: 0.1, 1234, 1.2e-07, nan.
+/// A number in at most `digits` significant digits, without trailing zeros: 0.1, 1234, 1.2e-07,
+/// nan.
 [[nodiscard]] std::string short_number(double value, int digits = 6);
 
 /// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min", "4 d 1 h". Negative and NaN read as "0 s".
@@ -50,9 +51,9 @@ inline constexpr std::size_t max_rigid_width = 32;
 /// Columns that the table needs when every cell is cut as far as `render_table` does.
 [[nodiscard]] std::size_t least_table_width(const TextTable& table);
 
-/// The table in lines of at most `width` columns, each ended by '\n'. Where it does not fit, cells are
-/// cut first (to 8 columns; not the rigid ones), then the last columns are left out and the header
-/// ends in " ...".
+/// The table in lines of at most `width` columns, each ended by '\n'. Where it does not fit, cells
+/// are cut first (to 8 columns; not the rigid ones), then the last columns are left out and the
+/// header ends in " ...".
 [[nodiscard]] std::string render_table(const TextTable& table, std::size_t width);
 
 }  // namespace troupe::tune
