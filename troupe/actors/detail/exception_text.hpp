@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace troupe::detail {
+
+/// Says what the exception that is being handled is: "std::runtime_error: no such file". Call it in
+/// a catch block. Works for every type, also for those that are not derived from std::exception;
+/// running out of memory names the limit of this process. Never throws and never longer than
+/// `limits::max_error_message_bytes`.
+std::string current_exception_text() noexcept;
+
+}  // namespace troupe::detail

@@ -1,0 +1,162 @@
+#include <troupe/actors/detail/trial.hpp>
+
+#include <cmath>
+#include <utility>
+
+#include <troupe/base/error.hpp>
+#include <troupe/base/limits.hpp>
+#include <troupe/runtime/storage/checkpoint_store.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+// Room for the decision that is recorded with it, and for the frame around it on a wire.
+constexpr std::size_t max_metrics_bytes = limits::max_record_bytes / 2;
+
+std::size_t approximate_bytes(const Value& value);
+
+std::size_t approximate_bytes(const Map& map) {
+  std::size_t bytes = 8;
+  for (const auto& [key, value] : map) bytes += key.size() + 4 + approximate_bytes(value);
+  return bytes;
+}
+
+std::size_t approximate_bytes(const Value& value) {
+  if (const auto* text = value.get_if<std::string>()) return text->size() + 8;
+  if (const auto* map = value.get_if<Map>()) return approximate_bytes(*map);
+  std::size_t bytes = 9;
+  if (const auto* list = value.get_if<List>()) {
+    for (const Value& each : *list) bytes += approximate_bytes(each);
+  }
+  return bytes;
+}
+
+Status check_metrics(const Metrics& metrics) {
+  TROUPE_RETURN_IF_ERROR(check_limits(metrics).with_context("the reported metrics"));
+  const std::size_t bytes = approximate_bytes(metrics);
+  if (bytes <= max_metrics_bytes) return ok();
+  return Error(ErrorCode::resource_exhausted,
+               "the reported metrics have " + std::to_string(bytes) + " bytes, at most " +
+                 std::to_string(max_metrics_bytes) +
+                 " are possible: write large data to a checkpoint or to the trial's folder");
+}
+
+bool is_true(const Metrics& metrics, std::string_view key) {
+  const Value* value = metrics.find_key(key);
+  if (!value) return false;
+  if (value->is_bool()) return value->as_bool();
+  return value->is_number() && value->as_double() != 0;
+}
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+Trial::Trial(UserMailbox& mailbox, const WorkerSetup& setup, RunTrial order)
+    : mailbox_(mailbox), worker_(setup.worker), order_(std::move(order)) {
+  context_.experiment_name = setup.experiment_name;
+  context_.trial_name = order_.trial_name;
+  context_.trial_id = order_.key.trial;
+  context_.attempt = order_.key.attempt;
+  context_.trial_dir = order_.trial_dir;
+  context_.cpus = setup.cpus;
+}
+
+void Trial::restored(const CheckpointRef& ref) {
+  context_.iteration = ref.iteration;
+  time_total_s_ = ref.time_total_s;
+  checkpoint_number_ = ref.number;
+  checkpoint_ = Checkpoint::from_directory(context_.trial_dir / ref.directory);
+}
+
+void Trial::send_started(std::vector<uint32_t> damaged, std::string note) {
+  mailbox_.send(TrialStarted{worker_, order_.key, iteration(), checkpoint_number_,
+                             std::move(damaged), std::move(note)});
+}
+
+void Trial::send_saved(CheckpointRef ref) {
+  mailbox_.send(CheckpointSaved{worker_, order_.key, std::move(ref)});
+}
+
+void Trial::send_ended(bool returned) {
+  mailbox_.send(TrialEnded{worker_, order_.key, returned, true});
+}
+
+Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
+                                                 std::optional<CheckpointRef> checkpoint) {
+  const uint64_t iteration = context_.iteration + 1;
+  double this_iter_s = seconds(took);
+  if (const Value* given = metrics.find_key("time_this_iter_s"); given && given->is_number()) {
+    if (std::isfinite(given->as_double())) this_iter_s = given->as_double();
+  } else {
+    metrics["time_this_iter_s"] = this_iter_s;
+  }
+  const double time_total_s = time_total_s_ + this_iter_s;
+  metrics["time_total_s"] = time_total_s;
+  metrics["training_iteration"] = iteration;
+  if (!metrics.find_key("timestamp")) metrics["timestamp"] = mailbox_.clock().wall_ms();
+  TROUPE_RETURN_IF_ERROR(check_metrics(metrics));
+
+  const bool done = is_true(metrics, "done");
+  const bool wants_checkpoint = is_true(metrics, "should_checkpoint");
+  context_.iteration = iteration;
+  time_total_s_ = time_total_s;
+  ++message_;
+  mailbox_.enter(UserActivity::waiting, iteration);
+  mailbox_.send(Reported{worker_, order_.key, message_, iteration, std::move(metrics), done,
+                         wants_checkpoint, std::move(checkpoint)});
+  return mailbox_.wait_answer(order_.key, message_);
+}
+
+void Trial::report(Metrics, const Checkpoint*) {
+  throw Exception(ErrorCode::failed_precondition,
+                  "troupe::report is for function trainables: a class returns its metrics from "
+                  "step(), and asks for a checkpoint with {\"should_checkpoint\", true}");
+}
+
+FunctionTrial::FunctionTrial(UserMailbox& mailbox, const WorkerSetup& setup, RunTrial order)
+    : Trial(mailbox, setup, std::move(order)), next_checkpoint_(this->order().next_checkpoint) {}
+
+void FunctionTrial::begin() {
+  since_ = mailbox().clock().now();
+  mailbox().enter(UserActivity::step, iteration() + 1);
+}
+
+bool FunctionTrial::stopped() {
+  if (!stopped_ && mailbox().take_stop(order().key)) stopped_ = true;
+  return stopped_;
+}
+
+std::optional<TrialFailure> FunctionTrial::take_failure() {
+  if (!cancelled_) cancelled_ = mailbox().take_cancelled();
+  if (!cancelled_) return std::nullopt;
+  return TrialFailure{std::move(*cancelled_)};
+}
+
+void FunctionTrial::unwind() {
+  stopped_ = true;
+  throw TrialStopped{};
+}
+
+void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
+  const Duration took = mailbox().clock().now() - since_;
+  if (!cancelled_) cancelled_ = mailbox().take_cancelled();
+  if (cancelled_ || stopped()) unwind();
+  std::optional<CheckpointRef> saved;
+  if (checkpoint) {
+    mailbox().enter(UserActivity::save, iteration() + 1);
+    Result<CheckpointRef> copied =
+      copy_checkpoint(order().trial_dir, next_checkpoint_, iteration() + 1,
+                      time_total_s() + seconds(took), checkpoint->directory());
+    if (!copied) throw Exception(std::move(copied).error().with_context("report"));
+    ++next_checkpoint_;
+    saved = std::move(copied).value();
+  }
+  const std::optional<Answer> answer =
+    send_report(std::move(metrics), took, std::move(saved)).value_or_throw();
+  if (!answer || answer->verdict != Verdict::go_on) unwind();
+  begin();
+}
+
+}  // namespace troupe::detail
