@@ -22,23 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// RocksDB writes a LOG file into its folder otherwise, also when it only reads.
+/// RocksDB writes a LOG file into its folder otherwise, also when it only reads. What it complains
+/// about comes back as a status too, so that here it is only for debugging.
 class ForwardingLogger final : public rocksdb::Logger {
 public:
   ForwardingLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
   using rocksdb::Logger::Logv;
-  void Logv(const char* format, va_list args) override { forward(log::Level::debug, format, args); }
-  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list args) override {
-    if (level < rocksdb::WARN_LEVEL || level >= rocksdb::HEADER_LEVEL) return;
-    forward(level >= rocksdb::ERROR_LEVEL ? log::Level::warning : log::Level::debug, format, args);
-  }
-
-private:
-  static void forward(log::Level level, const char* format, va_list args) {
-    if (!log::enabled(level)) return;
+  void Logv(const char* format, va_list args) override {
+    if (!log::enabled(log::Level::debug)) return;
     char text[1024];
     if (std::vsnprintf(text, sizeof text, format, args) > 0)
-      log::write(level, "rocksdb", {{"message", std::string_view(text)}});
+      log::debug("rocksdb", {{"message", std::string_view(text)}});
   }
 };
 
@@ -245,7 +239,7 @@ Status check_folder(const fs::path& folder, rocksdb::Env* env) {
     if (!in(known, name))
       return Error(ErrorCode::version_mismatch,
                    where + ": the store has a column family \"" + name + "\" that this Troupe (" +
-                       std::string(version) + ") does not know: use the newer Troupe that wrote it");
+                       std::string(version_string) + ") does not know: use the newer Troupe that wrote it");
   return ok();
 }
 
