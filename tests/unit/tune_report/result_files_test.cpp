@@ -98,7 +98,7 @@ void write_three(FakeSource& source) {
   for (int i = 1; i <= 3; ++i)
     REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
   REQUIRE(files.failure(id, 1, 1000, "it broke"));
-  REQUIRE(files.flush());
+  files.flush();
 }
 
 void check_four(FakeSource& source) {
@@ -128,7 +128,7 @@ TEST_CASE("a result or failure that comes again is not written again") {
   REQUIRE(files.failure(id, 1, 1000, "it broke"));
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
   REQUIRE(files.failure(id, 2, 1000, "again"));
-  REQUIRE(files.flush());
+  files.flush();
   check_four(source);
   CHECK(source.reads == 0);
   CHECK(last_error_number(read(source.info(id).dir / "error.txt")) == 2);
@@ -141,7 +141,7 @@ TEST_CASE("a line that a crash cut off is written anew") {
   append(source.info(id).dir / "progress.csv", "4,");
   ResultFiles files(source);
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
-  REQUIRE(files.flush());
+  files.flush();
   check_four(source);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("files that lack results are made again from the journal") {
   }
   ResultFiles files(source);
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
-  REQUIRE(files.flush());
+  files.flush();
   check_four(source);
   CHECK(source.reads >= 1);
 }
@@ -174,7 +174,7 @@ TEST_CASE("a new metric becomes a new column and earlier rows read as empty") {
   ResultFiles files(source);
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}, {"acc", 0.5}})));
   REQUIRE(files.result(id, source.accept(id, {{"late", "a,b"}})));
-  REQUIRE(files.flush());
+  files.flush();
   const Rows found = rows(source.info(id).dir / "progress.csv");
   REQUIRE(found.size() == 6);
   const auto& header = found.front();
@@ -194,7 +194,7 @@ TEST_CASE("much pending text is written by itself and in order") {
   for (int i = 0; i < 500; ++i)
     REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
   CHECK_FALSE(iterations(source.info(id).dir / "result.json").empty());
-  REQUIRE(files.flush());
+  files.flush();
   CHECK(iterations(source.info(id).dir / "result.json").size() == 500);
 }
 
@@ -205,20 +205,47 @@ TEST_CASE("starting over drops what the files hold") {
   ResultFiles files(source);
   REQUIRE(files.start_over(id));
   REQUIRE(files.result(id, source.accept(id, {{"loss", 10}})));
-  REQUIRE(files.flush());
+  files.flush();
   CHECK(iterations(source.info(id).dir / "result.json") == std::vector<int64_t>{1});
   CHECK_FALSE(fs::exists(source.info(id).dir / "error.txt"));
 }
 
-TEST_CASE("what could not be written is written later") {
+TEST_CASE("a trial whose folder can not be written is caught up later, the others are not held") {
   FakeSource source;
+  const TrialId other{8};
   ResultFiles files(source);
-  const fs::path dir = source.info(id).dir;
-  REQUIRE(files.result(id, source.accept(id, {{"loss", 1}})));
-  const Status failed = files.flush();  // no folder yet
-  REQUIRE_FALSE(failed.has_value());
-  CHECK(failed.error().message().find("result.json") != std::string::npos);
   REQUIRE(files.trial_created(source.info(id)));
-  REQUIRE(files.flush());
-  CHECK(iterations(dir / "result.json") == std::vector<int64_t>{1});
+  REQUIRE(files.trial_created(source.info(other)));
+  const fs::path dir = source.info(id).dir;
+  fs::create_directory(dir / "result.json");  // in the way
+  REQUIRE(files.result(id, source.accept(id, {{"loss", 1}})));
+  REQUIRE(files.result(other, source.accept(other, {{"loss", 1}})));
+  files.flush();
+  CHECK(files.incomplete() == 1);
+  CHECK(files.reason().find("result.json") != std::string::npos);
+  CHECK(iterations(source.info(other).dir / "result.json") == std::vector<int64_t>{1});
+
+  REQUIRE(files.result(id, source.accept(id, {{"loss", 2}})));
+  files.trial_ended(id);
+  files.flush();
+  files.retry();
+  CHECK(files.incomplete() == 1);
+
+  fs::remove(dir / "result.json");
+  files.retry();
+  CHECK(files.incomplete() == 0);
+  CHECK(iterations(dir / "result.json") == std::vector<int64_t>{1, 2});
+  CHECK(rows(dir / "progress.csv").size() == 3);
+}
+
+TEST_CASE("a folder that somebody removed is made again") {
+  FakeSource source;
+  write_three(source);
+  ResultFiles files(source);
+  REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
+  fs::remove_all(source.info(id).dir);
+  files.flush();
+  files.retry();
+  check_four(source);
+  CHECK(fs::exists(source.info(id).dir / "params.json"));
 }

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t max_broken = 1000;
+
 fs::path json_path(const TrialFileInfo& trial) {
   return trial.dir / "result.json";
 }
@@ -53,6 +55,20 @@ Status replace_file(const fs::path& path, std::string_view text) {
   if (std::rename(part.c_str(), path.c_str()) != 0)
     return errno_error(errno, "cannot replace '" + path.string() + "'");
   return ok();
+}
+
+/// Makes the trial's folder and params.json where they are missing.
+Status ensure_folder(const TrialFileInfo& trial) {
+  std::error_code error;
+  fs::create_directories(trial.dir, error);
+  if (error)
+    return errno_error(error.value(), "cannot make '" + trial.dir.string() + "'");
+  const std::string text = params_json(trial.config);
+  const fs::path path = trial.dir / "params.json";
+  const auto there = read_file(path, limits::max_message_bytes);
+  if (there && *there == text)
+    return ok();
+  return replace_file(path, text);
 }
 
 /// The last `size` bytes of a file; empty when there is no file.
@@ -149,16 +165,11 @@ ResultFiles::ResultFiles(TrialSource& source, std::size_t max_pending_bytes)
     : source_(source), max_pending_bytes_(max_pending_bytes) {}
 
 Status ResultFiles::trial_created(const TrialFileInfo& trial) {
-  std::error_code error;
-  fs::create_directories(trial.dir, error);
-  if (error)
-    return errno_error(error.value(), "cannot make the folder '" + trial.dir.string() + "'");
-  const std::string text = params_json(trial.config);
-  const fs::path path = trial.dir / "params.json";
-  const auto there = read_file(path, limits::max_message_bytes);
-  if (there && *there == text)
-    return ok();
-  return replace_file(path, text);
+  TROUPE_TRY(files, open(trial.id));
+  const Status written = ensure_folder(trial);
+  if (!written)
+    set_broken(*files, written.error());
+  return ok();
 }
 
 Result<ResultFiles::Files*> ResultFiles::open(TrialId id) {
@@ -166,11 +177,12 @@ Result<ResultFiles::Files*> ResultFiles::open(TrialId id) {
   if (found != open_.end())
     return &found->second;
   TROUPE_TRY(info, source_.trial(id));
-  Files files;
+  Files& files = open_[id];
   files.config_json = finite_json(info.config);
   files.info = std::move(info);
-  TROUPE_RETURN_IF_ERROR(load(files));
-  return &open_.emplace(id, std::move(files)).first->second;
+  if (const Status loaded = load(files); !loaded)
+    set_broken(files, loaded.error());
+  return &files;
 }
 
 Status ResultFiles::load(Files& files) {
@@ -188,24 +200,28 @@ Status ResultFiles::load(Files& files) {
 }
 
 Status ResultFiles::rebuild(Files& files, uint64_t last) {
-  for (const fs::path& path : {json_path(files.info), csv_path(files.info)}) {
-    const Result<bool> removed = remove_file(path);
-    if (!removed)
-      return removed.error();
-  }
-  pending_bytes_ -= std::min(pending_bytes_, files.json.size() + files.row_bytes);
-  files.json.clear();
-  files.rows.clear();
-  files.row_bytes = 0;
+  drop_pending(files);
   files.columns = CsvColumns();
   files.columns_in_file = 0;
   files.last_iteration = 0;
-  return source_.results(files.info.id, last, [&](const ResultLine& line) -> Status {
-    add(files, line);
-    if (files.json.size() < max_pending_bytes_)
-      return ok();
-    return write(files);
-  });
+  Status done = ok();
+  for (const fs::path& path : {json_path(files.info), csv_path(files.info)}) {
+    const Result<bool> removed = remove_file(path);
+    if (!removed)
+      done = removed.error();
+  }
+  if (done) {
+    done = source_.results(files.info.id, last, [&](const ResultLine& line) -> Status {
+      add(files, line);
+      if (files.json.size() < max_pending_bytes_)
+        return ok();
+      return write(files);
+    });
+  }
+  if (!done)
+    files.last_iteration = last;
+  dirty_.push_back(files.info.id);
+  return done;
 }
 
 void ResultFiles::add(Files& files, const ResultLine& line) {
@@ -223,12 +239,18 @@ Status ResultFiles::result(TrialId id, const ResultLine& line) {
   TROUPE_TRY(files, open(id));
   if (line.iteration <= files->last_iteration)
     return ok();
-  if (line.iteration != files->last_iteration + 1) {
-    TROUPE_RETURN_IF_ERROR(rebuild(*files, line.iteration - 1));
+  if (!files->broken && line.iteration != files->last_iteration + 1) {
+    const Status rebuilt = rebuild(*files, line.iteration - 1);
+    if (!rebuilt)
+      set_broken(*files, rebuilt.error());
+  }
+  if (files->broken) {
+    files->last_iteration = line.iteration;
+    return ok();
   }
   add(*files, line);
-  dirty_.push_back(id);
-  return flush_if_large();
+  changed(id);
+  return ok();
 }
 
 Status ResultFiles::failure(TrialId id, uint64_t number, int64_t wall_ms,
@@ -240,17 +262,16 @@ Status ResultFiles::failure(TrialId id, uint64_t number, int64_t wall_ms,
   files->errors += text;
   files->last_failure = number;
   pending_bytes_ += text.size();
-  dirty_.push_back(id);
-  return flush_if_large();
+  changed(id);
+  return ok();
 }
 
-Status ResultFiles::trial_ended(TrialId id) {
+void ResultFiles::trial_ended(TrialId id) {
   const auto found = open_.find(id);
   if (found == open_.end())
-    return ok();
+    return;
   found->second.ended = true;
-  dirty_.push_back(id);
-  return ok();
+  changed(id);
 }
 
 Status ResultFiles::start_over(TrialId id) {
@@ -258,8 +279,10 @@ Status ResultFiles::start_over(TrialId id) {
   open_.erase(id);
   for (const fs::path& path : {json_path(info), csv_path(info), error_path(info)}) {
     const Result<bool> removed = remove_file(path);
-    if (!removed)
-      return removed.error();
+    if (removed)
+      continue;
+    TROUPE_TRY(files, open(id));
+    set_broken(*files, removed.error());
   }
   return ok();
 }
@@ -302,30 +325,70 @@ Status ResultFiles::write_csv(Files& files) {
   return ok();
 }
 
-Status ResultFiles::flush_if_large() {
-  return pending_bytes_ < max_pending_bytes_ ? ok() : flush();
+void ResultFiles::drop_pending(Files& files) {
+  pending_bytes_ -= std::min(pending_bytes_, files.json.size() + files.row_bytes);
+  files.json.clear();
+  files.rows.clear();
+  files.row_bytes = 0;
 }
 
-Status ResultFiles::flush() {
+void ResultFiles::set_broken(Files& files, const Error& error) {
+  if (reason_.empty())
+    reason_ = error.message();
+  files.broken = true;
+  broken_.insert(files.info.id);
+  drop_pending(files);
+}
+
+void ResultFiles::changed(TrialId id) {
+  dirty_.push_back(id);
+  if (pending_bytes_ >= max_pending_bytes_)
+    flush();
+}
+
+void ResultFiles::flush() {
   std::sort(dirty_.begin(), dirty_.end());
   dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
-  std::vector<TrialId> left;
-  Status first_error;
   for (const TrialId id : dirty_) {
     const auto found = open_.find(id);
-    if (found == open_.end())
+    if (found == open_.end() || found->second.broken)
       continue;
-    Status written = write(found->second);
+    const Status written = write(found->second);
     if (!written) {
-      left.push_back(id);
-      if (first_error)
-        first_error = std::move(written);
+      set_broken(found->second, written.error());
     } else if (found->second.ended) {
       open_.erase(found);
     }
   }
-  dirty_ = std::move(left);
-  return first_error;
+  dirty_.clear();
+}
+
+void ResultFiles::retry() {
+  const std::vector<TrialId> ids(broken_.begin(), broken_.end());
+  for (const TrialId id : ids) {
+    Files& files = open_[id];
+    Status written = ensure_folder(files.info);
+    if (written)
+      written = rebuild(files, files.last_iteration);
+    if (written)
+      written = write(files);
+    if (written) {
+      files.broken = false;
+      broken_.erase(id);
+    } else {
+      drop_pending(files);
+    }
+    if (!files.ended)
+      continue;
+    if (written) {
+      open_.erase(id);
+    } else if (broken_.size() > max_broken) {
+      // What can not be written for so long is not kept in mind for ever; the journal has it.
+      broken_.erase(id);
+      open_.erase(id);
+      ++given_up_;
+    }
+  }
 }
 
 }  // namespace troupe::tune

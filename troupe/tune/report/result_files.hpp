@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace troupe::tune {
@@ -28,7 +29,10 @@ public:
 /// what it lacks is taken from the journal, and a last line that a crash cut off is written anew.
 ///
 /// Texts gather in memory (at most about `max_pending_bytes`) until `flush`. No file stays open
-/// between flushes, so that the number of running trials does not count. Thread rules: one thread.
+/// between flushes, so that the number of running trials does not count. Where a trial's folder can
+/// not be written, its text is dropped and `retry` makes the files again from the journal; the
+/// other trials are not affected. Errors of the methods are errors of the journal.
+/// Thread rules: one thread.
 class ResultFiles {
 public:
   explicit ResultFiles(TrialSource& source, std::size_t max_pending_bytes = std::size_t{4} << 20);
@@ -42,14 +46,21 @@ public:
   Status failure(TrialId id, uint64_t number, int64_t wall_ms, std::string_view message);
 
   /// The trial is over: its files are complete with the next flush and its memory is freed.
-  Status trial_ended(TrialId id);
+  void trial_ended(TrialId id);
 
   /// Forgets what the files hold and writes them anew from here on, for a machine that lost power
   /// or a folder that came from elsewhere. Call it before anything else of the trial.
   Status start_over(TrialId id);
 
-  /// Writes what is pending. After an error what could not be written is tried again next time.
-  Status flush();
+  /// Writes what is pending.
+  void flush();
+
+  /// Tries the trials again whose files could not be written.
+  void retry();
+
+  /// How many trials have incomplete files, and the first reason.
+  [[nodiscard]] std::size_t incomplete() const { return broken_.size() + given_up_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
 
 private:
   struct Files {
@@ -64,6 +75,7 @@ private:
     std::size_t row_bytes = 0;
     std::string errors;
     bool ended = false;
+    bool broken = false;  ///< lacks what was dropped: to be made again
   };
 
   Result<Files*> open(TrialId id);
@@ -72,13 +84,18 @@ private:
   void add(Files& files, const ResultLine& line);
   Status write(Files& files);
   Status write_csv(Files& files);
-  Status flush_if_large();
+  void drop_pending(Files& files);
+  void set_broken(Files& files, const Error& error);
+  void changed(TrialId id);
 
   TrialSource& source_;
   const std::size_t max_pending_bytes_;
   std::size_t pending_bytes_ = 0;
   std::unordered_map<TrialId, Files> open_;
   std::vector<TrialId> dirty_;
+  std::unordered_set<TrialId> broken_;
+  std::size_t given_up_ = 0;
+  std::string reason_;
 };
 
 }  // namespace troupe::tune
