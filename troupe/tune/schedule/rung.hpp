@@ -12,8 +12,8 @@ namespace troupe::tune {
 /// The scores that trials had when they reached one point in time, and where the line between the
 /// best part and the rest runs. More is better; NaN is worse than everything.
 ///
-/// The line moves with the number of scores: `keep(n)` of n scores are above it. Two heaps meet at
-/// the line, so adding costs O(log n) as long as `keep` grows by at most one with n.
+/// Two heaps meet at the line, so adding costs O(log n) as long as the line moves by at most one
+/// place each time.
 class Rung {
 public:
   Rung() = default;
@@ -28,9 +28,6 @@ public:
   /// The worst score above the line, and the best one below it.
   [[nodiscard]] std::optional<double> worst_kept() const;
   [[nodiscard]] std::optional<double> best_dropped() const;
-
-  /// The `keep`-th best score if `score` were added; the line is at most one off `keep`.
-  [[nodiscard]] double kth_best_with(double score, std::size_t keep) const;
 
   [[nodiscard]] Value save() const;
   [[nodiscard]] Status restore(const Value& state);
