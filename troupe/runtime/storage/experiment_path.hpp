@@ -33,7 +33,13 @@ Result<std::filesystem::path> create_trial_directory(const std::filesystem::path
 
 /// What a folder lies on, as far as it matters for keeping things.
 struct FileSystemInfo {
-  enum class Kind : uint8_t { local, memory, network, overlay };
+  enum class Kind : uint8_t {
+    local,
+    memory,
+    network,
+    foreign,  ///< served by some program (FUSE, 9p): may be anything
+    overlay,  ///< the layer of a container
+  };
   Kind kind = Kind::local;
   std::string name;  ///< "ext4", "nfs", "tmpfs", "0x1234abcd" when unknown
   uint64_t free_bytes = 0;
@@ -45,7 +51,8 @@ Result<FileSystemInfo> inspect_file_system(const std::filesystem::path& path);
 
 /// Whether a journal may live at `path`. A network file system is refused (failed_precondition:
 /// a lost lock or a reordered write there loses records). A warning for people when it works but
-/// may not keep: memory, the layer of a container, a nearly full disk; nothing when all is well.
+/// may not keep: memory, the layer of a container, FUSE, a nearly full disk; nothing when all is
+/// well.
 Result<std::optional<std::string>> check_store_location(const std::filesystem::path& path);
 
 }  // namespace troupe
