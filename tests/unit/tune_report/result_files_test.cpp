@@ -97,7 +97,7 @@ void write_three(FakeSource& source) {
   REQUIRE(files.trial_created(source.info(id)).has_value());
   for (int i = 1; i <= 3; ++i)
     REQUIRE(files.result(id, source.accept(id, {{"loss", i}})));
-  REQUIRE(files.failure(id, 1, 1000, "it broke"));
+  REQUIRE(files.failure(id, 17, 1000, "it broke"));
   files.flush();
 }
 
@@ -125,13 +125,13 @@ TEST_CASE("a result or failure that comes again is not written again") {
   ResultFiles files(source);
   for (const ResultLine& line : source.accepted[id])
     REQUIRE(files.result(id, line));
-  REQUIRE(files.failure(id, 1, 1000, "it broke"));
+  REQUIRE(files.failure(id, 17, 1000, "it broke"));
   REQUIRE(files.result(id, source.accept(id, {{"loss", 4}})));
-  REQUIRE(files.failure(id, 2, 1000, "again"));
+  REQUIRE(files.failure(id, 40, 1000, "again"));
   files.flush();
   check_four(source);
   CHECK(source.reads == 0);
-  CHECK(last_error_number(read(source.info(id).dir / "error.txt")) == 2);
+  CHECK(last_error(read(source.info(id).dir / "error.txt")).number == 2);
 }
 
 TEST_CASE("a line that a crash cut off is written anew") {

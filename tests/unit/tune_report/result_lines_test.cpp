@@ -78,12 +78,15 @@ TEST_CASE("the number of columns is bounded") {
 
 TEST_CASE("entries of error.txt are counted and a message can not forge one") {
   trial();
-  const std::string text = error_entry(1, 1'770'000'000'000, "it broke\nFailure # 9 (") +
-                           error_entry(2, 1'770'000'000'000, "again\n");
+  const std::string text =
+      error_entry({1, 17}, 1'770'000'000'000, "it broke\nFailure # 9 (x, event 99)") +
+      error_entry({2, 40}, 1'770'000'000'000, "again\n");
   CHECK(text ==
-        "Failure # 1 (occurred at 2026-02-02_02-40-00)\nit broke\n Failure # 9 (\n\n"
-        "Failure # 2 (occurred at 2026-02-02_02-40-00)\nagain\n\n");
-  CHECK(last_error_number(text) == 2);
-  CHECK(last_error_number("") == 0);
-  CHECK(last_error_number("x Failure # 4 (") == 0);
+        "Failure # 1 (occurred at 2026-02-02_02-40-00, event 17)\nit broke\n"
+        " Failure # 9 (x, event 99)\n\n"
+        "Failure # 2 (occurred at 2026-02-02_02-40-00, event 40)\nagain\n\n");
+  CHECK(last_error(text).number == 2);
+  CHECK(last_error(text).event == 40);
+  CHECK(last_error("").event == 0);
+  CHECK(last_error("x Failure # 4 (occurred, event 3)").number == 0);
 }

@@ -190,7 +190,7 @@ Status ResultFiles::load(Files& files) {
   TROUPE_TRY(csv, reach_of_csv(csv_path(files.info), files.columns));
   constexpr std::size_t error_tail = 256 * limits::kib;
   TROUPE_TRY(errors, read_tail(error_path(files.info), error_tail));
-  files.last_failure = last_error_number(errors);
+  files.last_failure = last_error(errors);
   files.columns_in_file = files.columns.names().size();
   if (json && csv && *json == *csv) {
     files.last_iteration = *json;
@@ -253,14 +253,13 @@ Status ResultFiles::result(TrialId id, const ResultLine& line) {
   return ok();
 }
 
-Status ResultFiles::failure(TrialId id, uint64_t number, int64_t wall_ms,
-                            std::string_view message) {
+Status ResultFiles::failure(TrialId id, uint64_t event, int64_t wall_ms, std::string_view message) {
   TROUPE_TRY(files, open(id));
-  if (number <= files->last_failure)
+  if (event <= files->last_failure.event)
     return ok();
-  const std::string text = error_entry(number, wall_ms, message);
+  files->last_failure = {.number = files->last_failure.number + 1, .event = event};
+  const std::string text = error_entry(files->last_failure, wall_ms, message);
   files->errors += text;
-  files->last_failure = number;
   pending_bytes_ += text.size();
   changed(id);
   return ok();

@@ -42,8 +42,8 @@ public:
 
   Status result(TrialId id, const ResultLine& line);
 
-  /// The trial failed for the `number`-th time.
-  Status failure(TrialId id, uint64_t number, int64_t wall_ms, std::string_view message);
+  /// The trial failed; `event` is the sequence of the event that says so.
+  Status failure(TrialId id, uint64_t event, int64_t wall_ms, std::string_view message);
 
   /// The trial is over: its files are complete with the next flush and its memory is freed.
   void trial_ended(TrialId id);
@@ -67,7 +67,7 @@ private:
     TrialFileInfo info;
     std::string config_json;
     uint64_t last_iteration = 0;
-    uint64_t last_failure = 0;
+    ErrorMark last_failure;
     CsvColumns columns;
     std::size_t columns_in_file = 0;
     std::string json;

@@ -141,9 +141,10 @@ std::string csv_cell(const Value& value) {
   return {};
 }
 
-std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view message) {
+std::string error_entry(const ErrorMark& mark, int64_t wall_ms, std::string_view message) {
   std::string text(error_mark);
-  text += std::to_string(number) + " (occurred at " + date_text(wall_ms) + ")\n";
+  text += std::to_string(mark.number) + " (occurred at " + date_text(wall_ms) + ", event " +
+          std::to_string(mark.event) + ")\n";
   while (!message.empty()) {
     const std::size_t end = std::min(message.find('\n'), message.size());
     const std::string_view line = message.substr(0, end);
@@ -157,18 +158,23 @@ std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view messa
   return text;
 }
 
-uint64_t last_error_number(std::string_view text) {
+ErrorMark last_error(std::string_view text) {
   for (std::size_t at = text.rfind(error_mark); at != std::string_view::npos;
        at = at == 0 ? std::string_view::npos : text.rfind(error_mark, at - 1)) {
     if (at != 0 && text[at - 1] != '\n')
       continue;
-    const std::string_view digits = text.substr(at + error_mark.size());
-    uint64_t number = 0;
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr != digits.data())
-      return number;
+    const std::string_view head = text.substr(at, text.find('\n', at) - at);
+    constexpr std::string_view event_mark = ", event ";
+    const std::size_t event_at = head.find(event_mark);
+    if (event_at == std::string_view::npos)
+      continue;
+    ErrorMark mark;
+    const char* end = head.data() + head.size();
+    std::from_chars(head.data() + error_mark.size(), end, mark.number);
+    std::from_chars(head.data() + event_at + event_mark.size(), end, mark.event);
+    return mark;
   }
-  return 0;
+  return {};
 }
 
 CsvColumns::CsvColumns(std::vector<std::string> names) : names_(std::move(names)) {

@@ -20,7 +20,7 @@
 ///   infinities are `null` there, because JSON has no word for them.
 /// - `progress.csv`: the same without the configuration, nested names joined with '/'. Numbers are
 ///   written so that they read back exactly; nan, inf and -inf are those words.
-/// - `error.txt`: "Failure # n (occurred at ...)" and the message, one after the other.
+/// - `error.txt`: "Failure # n (occurred at ..., event m)" and the message, one after the other.
 namespace troupe::tune {
 
 /// The trial that the files belong to.
@@ -61,12 +61,19 @@ struct ResultLine {
 /// A value as a cell of progress.csv; lists and maps as JSON.
 [[nodiscard]] std::string csv_cell(const Value& value);
 
+/// The head of an entry in error.txt: how many there are, and the event that the last one is from.
+struct ErrorMark {
+  uint64_t number = 0;
+  uint64_t event = 0;
+};
+
 /// One entry of error.txt. Lines of the message that look like the beginning of another entry are
 /// indented.
-[[nodiscard]] std::string error_entry(uint64_t number, int64_t wall_ms, std::string_view message);
+[[nodiscard]] std::string error_entry(const ErrorMark& mark, int64_t wall_ms,
+                                      std::string_view message);
 
-/// The number of the last entry in error.txt; 0: none.
-[[nodiscard]] uint64_t last_error_number(std::string_view text);
+/// The mark of the last entry in error.txt; zeros: none.
+[[nodiscard]] ErrorMark last_error(std::string_view text);
 
 /// The columns of one progress.csv: those of the first result, and each new one behind them.
 class CsvColumns {
