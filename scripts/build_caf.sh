@@ -133,6 +133,8 @@ flock -w 1800 9 ||
   die "another build of CAF has held $cache/caf.lock for 30 minutes: end it, then run this again"
 [[ -d $prefix ]] && finish
 
+# Under the lock a folder of another build is what an interrupted one left.
+rm -rf "$cache"/build.??????
 work=$(mktemp -d "$cache/build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 log=$work/log
