@@ -1,4 +1,5 @@
-# Installation: libraries, headers, programs, the CMake package Troupe and the pkg-config module troupe.
+# Installation: libraries, headers, programs, the CMake package Troupe and the pkg-config module
+# troupe.
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY TROUPE_LIBRARIES)

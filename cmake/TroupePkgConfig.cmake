@@ -1,5 +1,5 @@
-# Writes troupe.pc for our static libraries: everything they link stands in it, because a program that
-# uses pkg-config without --static needs it as well.
+# Writes troupe.pc for our static libraries: everything they link stands in it, because a program
+# that uses pkg-config without --static needs it as well.
 function(troupe_write_pkg_config file)
   set(libs)
   set(external)
@@ -31,7 +31,9 @@ function(troupe_write_pkg_config file)
       list(APPEND requires zlib)
     elseif(link MATCHES "^CAF::(.*)")
       list(APPEND caf_modules ${CMAKE_MATCH_1})
-    elseif(link MATCHES "^[A-Za-z0-9_]+::" AND NOT link MATCHES "^(troupe::|Boost::(headers|boost)$)")
+    elseif(link MATCHES "^troupe::" OR link MATCHES "^Boost::(headers|boost)$")
+      continue()
+    elseif(link MATCHES "^[A-Za-z0-9_]+::")
       message(FATAL_ERROR "troupe.pc: say in cmake/TroupePkgConfig.cmake how to link ${link}")
     endif()
   endforeach()

@@ -1,4 +1,5 @@
-# build_with_pkg_config.sh COMPILER PKG_CONFIG_FOLDER PROGRAM: builds the consumer without CMake, and runs it.
+# build_with_pkg_config.sh COMPILER PKG_CONFIG_FOLDER PROGRAM: builds the consumer without CMake,
+# and runs it.
 set -eu
 PKG_CONFIG_PATH=$2
 export PKG_CONFIG_PATH
