@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 11> third_party = {
     "nlohmann/", "CLI/", "spdlog/", "rocksdb/", "boost/",       "openssl/",
     "Eigen/",    "caf/", "toml++/", "curl/",    "LBFGSpp/LBFGS"};
 /// Made for programs that have a CAF actor system of their own.
-constexpr std::string_view embedding_header = "troupe/actors/embedding.hpp";
+constexpr std::string_view embedding_header = "troupe/actors/embed.hpp";
 
 bool is_third_party(std::string_view include) {
   return std::any_of(third_party.begin(), third_party.end(),

@@ -72,7 +72,7 @@ TEST_CASE("CAF is found outside actors, and in a header for users") {
   CHECK(check(check_third_party, {parse("troupe/tune/a.cpp", text)}).size() == 1);
   CHECK(check(check_third_party, {parse("troupe/actors/a.hpp", text)}).size() == 1);
   CHECK(check(check_third_party, {parse("troupe/actors/a.cpp", text)}).empty());
-  CHECK(check(check_third_party, {parse("troupe/actors/embedding.hpp", text)}).empty());
+  CHECK(check(check_third_party, {parse("troupe/actors/embed.hpp", text)}).empty());
 }
 
 TEST_CASE("a file that no CMakeLists.txt names is found") {
