@@ -197,7 +197,7 @@ Result<std::optional<std::string>> RocksJournal::get(Table table, std::string_vi
 Status RocksJournal::scan(Table table, std::string_view prefix, const RowVisitor& visit) const {
   const std::shared_lock open(open_mutex_);
   if (!database_) return refuse_closed();
-  return View(database_).scan(table, prefix, visit);
+  return View(database_).scan(table, prefix, prefix, visit);
 }
 
 Status RocksJournal::events(Sequence after, const EventVisitor& visit) const {

@@ -51,10 +51,8 @@ Result<std::optional<std::string>> View::get_raw(std::size_t family, std::string
 }
 
 Status View::pairs(std::size_t family, std::string_view begin, const PairVisitor& visit) const {
-  rocksdb::ReadOptions options;
-  options.readahead_size = 0;
   const std::unique_ptr<rocksdb::Iterator> it(
-      database_->db().NewIterator(options, database_->handle(family)));
+      database_->db().NewIterator(rocksdb::ReadOptions(), database_->handle(family)));
   std::string last(begin);
   for (it->Seek(slice(begin)); it->Valid(); it->Next()) {
     last.assign(it->key().data(), it->key().size());
@@ -73,10 +71,10 @@ Result<std::optional<std::string>> View::get(Table table, std::string_view key) 
   return value;
 }
 
-Status View::scan(Table table, std::string_view prefix,
+Status View::scan(Table table, std::string_view prefix, std::string_view from,
                   const JournalReader::RowVisitor& visit) const {
   Status damage;
-  const auto status = pairs(index_of(table), prefix, [&](std::string_view key, std::string_view value) {
+  const auto status = pairs(index_of(table), std::max(prefix, from), [&](std::string_view key, std::string_view value) {
     if (!key.starts_with(prefix)) return false;
     const auto row = parse_row(value);
     if (!row) {

@@ -18,7 +18,9 @@ public:
   explicit View(const Database& database) : database_(&database) {}
 
   Result<std::optional<std::string>> get(Table table, std::string_view key) const;
-  Status scan(Table table, std::string_view prefix, const JournalReader::RowVisitor& visit) const;
+  /// Rows with the prefix whose key is not before `from`.
+  Status scan(Table table, std::string_view prefix, std::string_view from,
+              const JournalReader::RowVisitor& visit) const;
   /// Checks numbers and chain on the way; an event that does not fit ends the visit with corrupt.
   Status events(Sequence after, const JournalReader::EventVisitor& visit) const;
   Result<std::string> event(Sequence sequence) const;

@@ -1,0 +1,167 @@
+#include <troupe/runtime/store/detail/repair.hpp>
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <rocksdb/write_batch.h>
+
+#include <troupe/base/file.hpp>
+#include <troupe/runtime/store/detail/witness.hpp>
+
+namespace troupe::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t copy_batch_bytes = std::size_t{4} << 20;
+
+/// Writes pairs into a database in batches.
+class Copier {
+public:
+  explicit Copier(Database& target) : target_(target) {}
+
+  Status put(std::size_t family, std::string_view key, std::string_view value) {
+    const auto status = batch_.Put(target_.handle(family), rocksdb::Slice(key.data(), key.size()),
+                                   rocksdb::Slice(value.data(), value.size()));
+    if (!status.ok()) return rocks_error(status, "copying a row");
+    return batch_.GetDataSize() < copy_batch_bytes ? ok() : write();
+  }
+
+  Status write() {
+    const auto status = target_.db().Write(rocksdb::WriteOptions(), &batch_);
+    batch_.Clear();
+    if (!status.ok()) return rocks_error(status, "writing the repaired store");
+    return ok();
+  }
+
+  /// Into table files, so that nothing hangs on the log.
+  Status finish() {
+    TROUPE_RETURN_IF_ERROR(write());
+    std::vector<rocksdb::ColumnFamilyHandle*> all;
+    for (std::size_t i = 0; i < family_count; ++i) all.push_back(target_.handle(i));
+    const auto status = target_.db().Flush(rocksdb::FlushOptions(), all);
+    if (!status.ok()) return rocks_error(status, "writing the repaired store");
+    return ok();
+  }
+
+private:
+  Database& target_;
+  rocksdb::WriteBatch batch_;
+};
+
+Status copy_events(const View& source, HighWater end, Copier& copier) {
+  Status copied;
+  const auto read = source.pairs(index_of(Family::events), "", [&](auto key, auto value) {
+    const auto sequence = parse_event_key(key);
+    if (!sequence || *sequence > end.sequence) return false;
+    copied = copier.put(index_of(Family::events), key, value);
+    return copied.has_value() && *sequence != end.sequence;
+  });
+  if (!read) return read;
+  TROUPE_RETURN_IF_ERROR(std::move(copied));
+  return copier.put(index_of(Family::meta), high_water_key, encode(end));
+}
+
+/// Copies the rows of a table that can be read, or counts them as dropped.
+Status copy_rows(const View& source, Table table, bool keep, Copier& copier, std::uint64_t& dropped) {
+  Status copied;
+  const auto read = source.pairs(index_of(table), "", [&](auto key, auto value) {
+    if (keep) {
+      copied = copier.put(index_of(table), key, value);
+    } else {
+      ++dropped;
+    }
+    return copied.has_value();
+  });
+  if (!read && keep) return read;
+  return copied;
+}
+
+Status fill(Database& target, const View& source, const Examination& found, Repair& repair) {
+  TROUPE_RETURN_IF_ERROR(write_identity(target, found.store_id));
+  Copier copier(target);
+  TROUPE_RETURN_IF_ERROR(copy_events(source, found.good, copier));
+  const bool keep_rows = found.rows_sound && found.good == found.claimed;
+  for (std::size_t i = 1; i <= table_count; ++i) {
+    const auto table = static_cast<Table>(i);
+    const bool keep = keep_rows || table == Table::experiment;
+    TROUPE_RETURN_IF_ERROR(copy_rows(source, table, keep, copier, repair.dropped_rows));
+  }
+  repair.rows_rebuilt_on_restore = !keep_rows;
+  return copier.finish();
+}
+
+Result<fs::path> free_name(const fs::path& wanted) {
+  std::error_code ignored;
+  for (int number = 1; number < 10'000; ++number) {
+    fs::path candidate = wanted.string() + "-" + std::to_string(number);
+    if (!fs::exists(candidate, ignored)) return candidate;
+  }
+  return Error(ErrorCode::resource_exhausted,
+               wanted.string() + ": too many copies of earlier repairs; remove some");
+}
+
+}  // namespace
+
+Result<Repair> cut_log(const fs::path& experiment_dir, FolderLock& lock) {
+  const fs::path folder = store_folder(experiment_dir);
+  TROUPE_TRY(aside, link_aside(folder, "before-repair"));
+  lock.release();  // opening for writing takes it
+  TROUPE_TRY(database, open_database(folder, nullptr, LogMode::point_in_time));
+  TROUPE_TRY(facts, verify_events(View(database), true));
+  Repair repair;
+  repair.kept = facts.end.sequence;
+  repair.kept_aside = aside;
+  return repair;
+}
+
+Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
+                       const Examination& found) {
+  const fs::path folder = store_folder(experiment_dir);
+  const fs::path fresh = folder.string() + ".repaired";
+  std::error_code error;
+  fs::remove_all(fresh, error);
+  if (error) return errno_error(error.value(), fresh.string());
+  Repair repair;
+  {
+    TROUPE_TRY(target, make_database(fresh, nullptr));
+    TROUPE_RETURN_IF_ERROR(fill(target, source, found, repair));
+    TROUPE_TRY(facts, verify_events(View(target), true));
+    repair.kept = facts.end.sequence;
+  }
+  TROUPE_RETURN_IF_ERROR(fsync_directory(fresh));
+  // One step: at every moment there is a whole store under the name, the old or the new one.
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0)
+    return errno_error(errno, "exchanging " + folder.string() + " and " + fresh.string());
+  TROUPE_TRY(aside, free_name(folder.string() + ".before-repair"));
+  if (::rename(fresh.c_str(), aside.c_str()) != 0) return errno_error(errno, aside.string());
+  TROUPE_RETURN_IF_ERROR(fsync_directory(experiment_dir));
+  repair.kept_aside = aside;
+  return repair;
+}
+
+Result<fs::path> salvage(const fs::path& experiment_dir) {
+  TROUPE_TRY(copy, link_aside(store_folder(experiment_dir), "salvage"));
+  const auto options = database_options(nullptr, LogMode::point_in_time);
+  const auto status = rocksdb::RepairDB(copy.string(), options, family_descriptors());
+  if (status.ok() && check_folder(copy, nullptr)) return copy;
+  std::error_code ignored;
+  fs::remove_all(copy, ignored);
+  return Error(ErrorCode::corrupt, "too little is left of the database's files: " + status.ToString());
+}
+
+Status renew_witness(const fs::path& experiment_dir, const std::string& store_id, HighWater mark) {
+  const fs::path file = witness_file(experiment_dir);
+  std::error_code error;
+  if (fs::exists(file, error)) {
+    TROUPE_TRY(aside, free_name(file.string() + ".before-repair"));
+    fs::copy_file(file, aside, error);
+    if (error) return errno_error(error.value(), aside.string());
+  }
+  return write_witness(file, {store_id, mark});
+}
+
+}  // namespace troupe::detail

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include <troupe/runtime/store/detail/examine.hpp>
+#include <troupe/runtime/store/detail/recovery.hpp>
+
+namespace troupe::detail {
+
+/// The repairs of a store, from the least to the most. Each leaves the folder as it was beside the
+/// new one, and changes the store in a single step at the end. The caller holds the folder's lock.
+
+/// The log is damaged at its end, the rest is sound: opens it up to the damage.
+Result<Repair> cut_log(const std::filesystem::path& experiment_dir, FolderLock& lock);
+
+/// Copies the sound events into a fresh database, and the rows if all of them can be trusted;
+/// otherwise only the experiment's own rows: a restore replays the events and writes the others anew.
+Result<Repair> rebuild(const std::filesystem::path& experiment_dir, const View& source,
+                       const Examination& found);
+
+/// For a database that does not open at all: lets RocksDB collect what is left in its files, in a
+/// copy. Returns the copy's folder, to be examined and rebuilt from, and removed.
+Result<std::filesystem::path> salvage(const std::filesystem::path& experiment_dir);
+
+/// Writes the witness for what is there now. The old one is kept beside it.
+Status renew_witness(const std::filesystem::path& experiment_dir, const std::string& store_id,
+                     HighWater mark);
+
+}  // namespace troupe::detail
