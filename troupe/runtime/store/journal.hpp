@@ -55,8 +55,8 @@ struct RowWrite {
 
 /// Everything that one decision changes. Applied atomically; a later write of the same key wins.
 struct WriteSet {
-  std::string event;  ///< a sealed record; receives the next sequence number
-  std::vector<RowWrite> rows;
+  std::string event{};  ///< a sealed record; receives the next sequence number
+  std::vector<RowWrite> rows{};
 };
 
 /// How far the journal is safe. `durable <= accepted` always.

@@ -23,7 +23,7 @@ enum class OpenMode : std::uint8_t {
 };
 
 struct StoreOptions {
-  std::filesystem::path experiment_dir;  ///< on a local disk; made when a store is created
+  std::filesystem::path experiment_dir{};  ///< on a local disk; made when a store is created
   OpenMode mode = OpenMode::existing;
   /// The least time between two writes of the witness (three fsyncs each, on a thread of their
   /// own).

@@ -23,7 +23,7 @@ enum class Durability : std::uint8_t {
 
 struct StoreWriterOptions {
   Durability durability = Durability::normal;
-  GroupCommitPolicy group;
+  GroupCommitPolicy group{};
   std::size_t max_batch_records = 64;  ///< write sets of one append, more only for one submission
   std::size_t max_queued_records = 16'384;
   std::size_t max_queued_bytes = std::size_t{64} << 20;
@@ -33,9 +33,9 @@ struct StoreWriterOptions {
 /// `on_accepted(n)` always before `on_durable(n)`. They must be quick and may call the writer,
 /// except `flush` and `stop`. `on_error` comes at most once; nothing is announced after it.
 struct StoreWriterCallbacks {
-  std::function<void(Sequence)> on_accepted;
-  std::function<void(Sequence)> on_durable;
-  std::function<void(const Error&)> on_error;
+  std::function<void(Sequence)> on_accepted{};
+  std::function<void(Sequence)> on_durable{};
+  std::function<void(const Error&)> on_error{};
 };
 
 /// Writes a journal without making anybody wait for the disk.
