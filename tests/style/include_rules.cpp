@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rules.hpp"
 
@@ -87,6 +88,35 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, path.rfind('/') + 1));
 }
 
+/// CMakeLists.txt files by folder, each as one line.
+using Lists = std::map<std::string, std::string>;
+
+/// The folder whose list names a file, and the name it has there: the nearest folder upwards that
+/// has a list; for an umbrella header troupe/tune.hpp the folder that it is the umbrella of.
+std::pair<std::string, std::string> place_in_lists(const std::string& path, const Lists& lists) {
+  std::string folder = folder_of(path);
+  if (folder == "troupe/") {
+    const std::string name = path.substr(folder.size());
+    return {folder + name.substr(0, name.find('.')) + '/', "../" + name};
+  }
+  while (!folder.empty() && !lists.contains(folder)) {
+    folder = folder_of(std::string_view(folder).substr(0, folder.size() - 1));
+  }
+  return {folder, path.substr(folder.size())};
+}
+
+/// Whether a list has the name as a word.
+bool names(std::string_view list, std::string_view name) {
+  const auto is_end = [](char c) { return c == ' ' || c == ')' || c == '(' || c == '"'; };
+  for (std::size_t at = list.find(name); at != std::string_view::npos;
+       at = list.find(name, at + 1)) {
+    if (is_end(list[at - 1]) && is_end(list[at + name.size()])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void check_layering(const SourceFile& file, Violations& found) {
@@ -132,7 +162,7 @@ void check_third_party(const std::vector<SourceFile>& files, Violations& found) 
 }
 
 void check_listed(const std::vector<SourceFile>& files, Violations& found) {
-  std::map<std::string, std::string> lists;
+  Lists lists;
   for (const SourceFile& file : files) {
     if (file.path.ends_with("/CMakeLists.txt")) {
       std::string& text = lists[folder_of(file.path)];
@@ -146,20 +176,8 @@ void check_listed(const std::vector<SourceFile>& files, Violations& found) {
     if (!is_cpp(file) || (is_header(file) && !library) || file.path.starts_with("tests/support/")) {
       continue;
     }
-    // The nearest folder upwards that has a list, and the file's name as it would stand there.
-    std::string folder = folder_of(file.path);
-    while (!folder.empty() && !lists.contains(folder)) {
-      folder = folder_of(std::string_view(folder).substr(0, folder.size() - 1));
-    }
-    const std::string name = file.path.substr(folder.size());
-    const std::string& list = lists[folder];
-    const auto is_end = [](char c) { return c == ' ' || c == ')' || c == '(' || c == '"'; };
-    bool listed = false;
-    for (std::size_t at = list.find(name); at != std::string::npos && !listed;
-         at = list.find(name, at + 1)) {
-      listed = is_end(list[at - 1]) && is_end(list[at + name.size()]);
-    }
-    if (!listed) {
+    const auto [folder, name] = place_in_lists(file.path, lists);
+    if (!names(lists[folder], name)) {
       found.push_back(
           {file.path, 0, "not named in " + folder + "CMakeLists.txt: add or delete it"});
     }
