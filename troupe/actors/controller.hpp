@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-
 #include <troupe/actors/controller_core.hpp>
 #include <troupe/actors/runtime.hpp>
 #include <troupe/runtime/store/store_writer.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
 
 namespace troupe {
 
@@ -16,7 +16,8 @@ struct ControllerOptions {
   Durability durability = Durability::normal;
 
   /// The longest that one step may take (function API: from one report to the next); 0: no limit.
-  /// A step beyond it is asked to stop, and after `RuntimeOptions::stop_grace` its worker is killed.
+  /// A step beyond it is asked to stop, and after `RuntimeOptions::stop_grace` its worker is
+  /// killed.
   Duration step_timeout{0};
 
   /// What a worker process prints goes to `<trial_dir>/output.log` too. The last lines are kept
@@ -27,13 +28,13 @@ struct ControllerOptions {
 /// Runs a decision machine on the actor runtime: gives it what the workers say, writes what it
 /// decides to the journal, and carries out its commands once they are safe there.
 ///
-/// It starts with construction and ends by itself when the loop is finished, or with the first error
-/// of loop or store; then its workers are stopped and `wait` returns the error. Destroying it before
-/// that ends the workers at once, as a crash would: nothing accepted is lost.
+/// It starts with construction and ends by itself when the loop is finished, or with the first
+/// error of loop or store; then its workers are stopped and `wait` returns the error. Destroying it
+/// before that ends the workers at once, as a crash would: nothing accepted is lost.
 ///
 /// Thread rules: `wait`, `wait_for`, `request_stop` and `counters` from any thread. The loop is
-/// called from one thread at a time and must not be touched before `wait` returned. Runtime, loop and
-/// journal outlive the controller; nobody else writes the journal meanwhile.
+/// called from one thread at a time and must not be touched before `wait` returned. Runtime, loop
+/// and journal outlive the controller; nobody else writes the journal meanwhile.
 class Controller {
 public:
   /// `on_progress` is called when a watermark moved, on threads of the runtime: it must be quick
@@ -58,7 +59,7 @@ public:
 
 private:
   class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace troupe

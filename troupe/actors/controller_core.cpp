@@ -104,14 +104,15 @@ void ControllerCore::execute(Command command) {
   sink_.execute(std::move(command));
 }
 
-void ControllerCore::fail(Error error) {
+void ControllerCore::fail(Error error, bool at_once) {
+  if (error_ && !at_once) return;
+  for (const WorkerId worker : workers_) {
+    ++counters_.commands;
+    sink_.execute(StopWorker{worker, at_once});
+  }
   if (error_) return;
   error_ = std::move(error);
   when_accepted_.clear();
-  for (const WorkerId worker : workers_) {
-    ++counters_.commands;
-    sink_.execute(StopWorker{worker, false});
-  }
   // Held events: only ends of workers still matter.
   while (!held_.empty()) {
     const Event event = std::move(held_.front());

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/actors/loop.hpp>
+#include <troupe/base/error.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -7,18 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include <troupe/actors/loop.hpp>
-#include <troupe/base/error.hpp>
-
 namespace troupe {
 
 /// What a controller did so far.
 struct ControllerCounters {
-  uint64_t events = 0;           ///< given to the loop
-  uint64_t commands = 0;         ///< released
-  uint64_t process_workers = 0;  ///< started as processes
-  uint64_t thread_workers = 0;   ///< started as threads of this process
-  uint64_t stale_events = 0;     ///< from workers that are gone, or after the end: dropped
+  uint64_t events = 0;             ///< given to the loop
+  uint64_t commands = 0;           ///< released
+  uint64_t process_workers = 0;    ///< started as processes
+  uint64_t thread_workers = 0;     ///< started as threads of this process
+  uint64_t stale_events = 0;       ///< from workers that are gone, or after the end: dropped
   uint64_t abandoned_threads = 0;  ///< threads whose step did not end: left behind
 };
 
@@ -53,9 +53,9 @@ public:
   void on_accepted(Sequence sequence);
   void on_durable(Sequence sequence);
 
-  /// The experiment cannot go on: no decision is taken any more, all workers are stopped. The first
-  /// error counts.
-  void fail(Error error);
+  /// The experiment cannot go on: no decision is taken any more, all workers are stopped, `at_once`
+  /// or after a grace time. The first error counts.
+  void fail(Error error, bool at_once = false);
   /// The same, and nothing that was submitted will be announced any more.
   void store_failed(Error error);
 

@@ -1,7 +1,14 @@
 #pragma once
 
+#include <troupe/actors/detail/worker_control.hpp>
+#include <troupe/actors/protocol.hpp>
+#include <troupe/base/error.hpp>
+#include <troupe/runtime/process/exit_status.hpp>
+#include <troupe/serialization/value_codec.hpp>
+
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +17,6 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/type_id.hpp>
 
-#include <troupe/actors/detail/worker_control.hpp>
-#include <troupe/actors/protocol.hpp>
-#include <troupe/base/error.hpp>
-#include <troupe/runtime/process/exit_status.hpp>
-#include <troupe/serialization/value_codec.hpp>
-
 /// The messages between actors, and how they look on a wire.
 ///
 /// In one process they travel as they are. Between processes the user's data (configurations,
@@ -23,8 +24,9 @@
 /// sets no bounds. Floating point numbers travel as their bits: NaN and infinities arrive as sent.
 namespace troupe::detail {
 
-/// Everything that two ends must agree about, as a number: names, numbers and fields of all
-/// messages, and CAF's own format. Compared in the hello.
+/// Everything that two ends must agree about: names, numbers and fields of all messages.
+std::string protocol_text();
+/// The same as a number, compared in the hello.
 uint64_t protocol_hash();
 
 /// The first message of a worker. Its layout never changes, so that any two versions can tell each
@@ -33,7 +35,7 @@ struct WorkerHello {
   uint64_t protocol = 0;  ///< `protocol_hash()` of the sender
   std::string version;    ///< for people
   int64_t pid = 0;
-  caf::actor control;     ///< the worker's control actor
+  caf::actor control;  ///< the worker's control actor
 };
 
 /// The answer to `WorkerHello`.
@@ -61,6 +63,14 @@ struct StartOrder {
   bool log_to_file = false;
 };
 
+class UserThread;
+
+/// The agent's answer to `StartOrder`: where the worker's orders go.
+struct Route {
+  caf::actor keeper;
+  std::shared_ptr<UserThread> thread;  ///< of a worker in this process, else none
+};
+
 /// A worker process ended.
 struct ProcessEnded {
   ExitStatus status;
@@ -76,45 +86,47 @@ struct StoreFailed {
 template <class Inspector>
 auto number_field(Inspector& f, const char* name, double& x) {
   return f.field(
-    name, [&x] { return std::bit_cast<uint64_t>(x); },
-    [&x](uint64_t bits) {
-      x = std::bit_cast<double>(bits);
-      return true;
-    });
+      name, [&x] { return std::bit_cast<uint64_t>(x); },
+      [&x](uint64_t bits) {
+        x = std::bit_cast<double>(bits);
+        return true;
+      });
 }
 
 /// Values beyond `last` are refused.
 template <class Inspector, class Enum>
 auto enum_field(Inspector& f, const char* name, Enum& x, Enum last) {
   return f.field(
-    name, [&x] { return static_cast<uint8_t>(x); },
-    [&x, last](uint8_t number) {
-      if (number > static_cast<uint8_t>(last)) return false;
-      x = static_cast<Enum>(number);
-      return true;
-    });
+      name, [&x] { return static_cast<uint8_t>(x); },
+      [&x, last](uint8_t number) {
+        if (number > static_cast<uint8_t>(last))
+          return false;
+        x = static_cast<Enum>(number);
+        return true;
+      });
 }
 
 template <class Inspector>
 auto duration_field(Inspector& f, const char* name, Duration& x) {
   return f.field(
-    name, [&x] { return int64_t{x.count()}; },
-    [&x](int64_t ns) {
-      x = Duration(ns);
-      return true;
-    });
+      name, [&x] { return int64_t{x.count()}; },
+      [&x](int64_t ns) {
+        x = Duration(ns);
+        return true;
+      });
 }
 
 /// Whoever sends a map has checked its limits (`check_limits`).
 template <class Inspector>
 auto map_field(Inspector& f, const char* name, Map& x) {
   return f.field(
-    name, [&x] { return encode_map(x); },
-    [&x](const std::string& bytes) {
-      Result<Map> map = decode_map(bytes);
-      if (map) x = std::move(map).value();
-      return map.has_value();
-    });
+      name, [&x] { return encode_map(x); },
+      [&x](const std::string& bytes) {
+        Result<Map> map = decode_map(bytes);
+        if (map)
+          x = std::move(map).value();
+        return map.has_value();
+      });
 }
 
 template <class Inspector>
@@ -130,10 +142,9 @@ bool inspect(Inspector& f, WorkerHello& x) {
 
 template <class Inspector>
 bool inspect(Inspector& f, WorkerSetup& x) {
-  return f.object(x).fields(f.field("worker", x.worker.value),
-                            f.field("experiment_name", x.experiment_name),
-                            number_field(f, "cpus", x.cpus),
-                            f.field("memory_bytes", x.memory_bytes));
+  return f.object(x).fields(
+      f.field("worker", x.worker.value), f.field("experiment_name", x.experiment_name),
+      number_field(f, "cpus", x.cpus), f.field("memory_bytes", x.memory_bytes));
 }
 
 template <class Inspector>
@@ -184,9 +195,8 @@ bool inspect(Inspector& f, WorkerStarted& x) {
 template <class Inspector>
 bool inspect(Inspector& f, TrialStarted& x) {
   return f.object(x).fields(f.field("worker", x.worker.value), f.field("key", x.key),
-                            f.field("iteration", x.iteration),
-                            f.field("checkpoint", x.checkpoint), f.field("damaged", x.damaged),
-                            f.field("note", x.note));
+                            f.field("iteration", x.iteration), f.field("checkpoint", x.checkpoint),
+                            f.field("damaged", x.damaged), f.field("note", x.note));
 }
 
 template <class Inspector>
@@ -249,18 +259,17 @@ bool inspect(Inspector& f, StartWorker& x) {
 template <class Inspector>
 bool inspect(Inspector& f, RunTrial& x) {
   return f.object(x).fields(
-    f.field("worker", x.worker.value), f.field("key", x.key), f.field("trainable", x.trainable),
-    detail::map_field(f, "config", x.config), f.field("trial_name", x.trial_name),
-    f.field("trial_dir", x.trial_dir), f.field("reset", x.reset),
-    f.field("next_checkpoint", x.next_checkpoint), f.field("checkpoints", x.checkpoints));
+      f.field("worker", x.worker.value), f.field("key", x.key), f.field("trainable", x.trainable),
+      detail::map_field(f, "config", x.config), f.field("trial_name", x.trial_name),
+      f.field("trial_dir", x.trial_dir), f.field("reset", x.reset),
+      f.field("next_checkpoint", x.next_checkpoint), f.field("checkpoints", x.checkpoints));
 }
 
 template <class Inspector>
 bool inspect(Inspector& f, Answer& x) {
-  return f.object(x).fields(f.field("worker", x.worker.value), f.field("key", x.key),
-                            f.field("message", x.message),
-                            detail::enum_field(f, "verdict", x.verdict, Verdict::pause),
-                            f.field("save", x.save));
+  return f.object(x).fields(
+      f.field("worker", x.worker.value), f.field("key", x.key), f.field("message", x.message),
+      detail::enum_field(f, "verdict", x.verdict, Verdict::pause), f.field("save", x.save));
 }
 
 template <class Inspector>
@@ -286,38 +295,40 @@ bool inspect(Inspector& f, DeleteCheckpoint& x) {
 // the messages of a service that Troupe is embedded in.
 CAF_BEGIN_TYPE_ID_BLOCK(troupe_actors, caf::first_custom_type_id + 1000)
 
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerHello))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerWelcome))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Ping))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Pong))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::CancelStep))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::WorkerStarted))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialStarted))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::ResetRefused))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::Reported))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::CheckpointSaved))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialEnded))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialFailed))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::WorkerExited))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopRequested))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::StartWorker))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::RunTrial))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::Answer))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopTrial))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopWorker))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::DeleteCheckpoint))
-  // Within one process.
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::StartOrder))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::ProcessEnded))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::StoreFailed))
-  CAF_ADD_ATOM(troupe_actors, troupe::detail, look_after_atom)
-  CAF_ADD_ATOM(troupe_actors, troupe::detail, store_news_atom)
-  CAF_ADD_ATOM(troupe_actors, troupe::detail, tick_due_atom)
-  CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_ended_atom)
-  CAF_ADD_ATOM(troupe_actors, troupe::detail, give_up_atom)
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerHello))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerWelcome))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Ping))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Pong))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::CancelStep))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::WorkerStarted))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialStarted))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::ResetRefused))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::Reported))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::CheckpointSaved))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialEnded))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialFailed))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::WorkerExited))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopRequested))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::StartWorker))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::RunTrial))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::Answer))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopTrial))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::StopWorker))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::DeleteCheckpoint))
+// Within one process.
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::StartOrder))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Route))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::ProcessEnded))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::StoreFailed))
+CAF_ADD_ATOM(troupe_actors, troupe::detail, look_after_atom)
+CAF_ADD_ATOM(troupe_actors, troupe::detail, store_news_atom)
+CAF_ADD_ATOM(troupe_actors, troupe::detail, tick_due_atom)
+CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_ended_atom)
+CAF_ADD_ATOM(troupe_actors, troupe::detail, give_up_atom)
 
 CAF_END_TYPE_ID_BLOCK(troupe_actors)
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::StartOrder)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::Route)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::ProcessEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::StoreFailed)

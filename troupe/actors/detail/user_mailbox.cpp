@@ -5,8 +5,12 @@
 
 namespace troupe::detail {
 
-UserMailbox::UserMailbox(const Clock& clock, Send send)
-    : clock_(clock), send_(std::move(send)), since_(clock.now()) {}
+UserMailbox::UserMailbox(const Clock& clock) : clock_(clock), since_(clock.now()) {}
+
+void UserMailbox::start(Send send) {
+  const std::lock_guard lock(send_mutex_);
+  send_ = std::move(send);
+}
 
 void UserMailbox::post(RunTrial order) {
   {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/actors/detail/worker_control.hpp>
+#include <troupe/actors/protocol.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -7,9 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-
-#include <troupe/actors/detail/worker_control.hpp>
-#include <troupe/actors/protocol.hpp>
 
 namespace troupe::detail {
 
@@ -20,8 +20,10 @@ class UserMailbox {
 public:
   using Send = std::function<void(EventBody)>;
 
-  /// `send` is called on the user thread and must not block.
-  UserMailbox(const Clock& clock, Send send);
+  explicit UserMailbox(const Clock& clock);
+
+  /// From now on what the user thread says goes to `send`, on that thread; it must not block.
+  void start(Send send);
 
   // -- from outside
   void post(RunTrial order);
@@ -56,7 +58,7 @@ private:
 
   const Clock& clock_;
   std::mutex send_mutex_;
-  Send send_;  ///< empty: muted
+  Send send_;  ///< empty: not started, or muted
   std::atomic<bool> stop_asked_{false};
 
   mutable std::mutex mutex_;

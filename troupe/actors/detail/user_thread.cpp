@@ -10,9 +10,14 @@
 
 namespace troupe::detail {
 
-UserThread::UserThread(const WorkerSetup& setup, Callbacks callbacks, const Clock& clock)
-    : state_(std::make_shared<State>(clock, std::move(callbacks))),
-      thread_([state = state_, setup] { run(state, setup); }) {}
+UserThread::UserThread(WorkerSetup setup, const Clock& clock)
+    : setup_(std::move(setup)), state_(std::make_shared<State>(clock)) {}
+
+void UserThread::start(Callbacks callbacks) {
+  state_->mailbox.start(std::move(callbacks.send));
+  state_->on_end = std::move(callbacks.on_end);
+  thread_ = std::thread([state = state_, setup = setup_] { run(state, setup); });
+}
 
 UserThread::~UserThread() {
   if (thread_.joinable()) abandon();

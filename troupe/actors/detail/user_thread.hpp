@@ -1,12 +1,12 @@
 #pragma once
 
+#include <troupe/actors/detail/user_mailbox.hpp>
+
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
-
-#include <troupe/actors/detail/user_mailbox.hpp>
 
 namespace troupe::detail {
 
@@ -22,12 +22,16 @@ public:
     std::function<void(bool orderly)> on_end;
   };
 
-  UserThread(const WorkerSetup& setup, Callbacks callbacks, const Clock& clock = real_clock());
+  explicit UserThread(WorkerSetup setup, const Clock& clock = real_clock());
   /// The thread is over, or is abandoned.
   ~UserThread();
   UserThread(const UserThread&) = delete;
   UserThread& operator=(const UserThread&) = delete;
 
+  /// Begins to run what is in the mailbox. Once.
+  void start(Callbacks callbacks);
+
+  /// May be filled before the start.
   UserMailbox& mailbox() { return state_->mailbox; }
 
   /// Tells the thread to end and waits for it. False: it runs on.
@@ -39,8 +43,7 @@ public:
 
 private:
   struct State {
-    State(const Clock& clock, Callbacks given)
-        : mailbox(clock, std::move(given.send)), on_end(std::move(given.on_end)) {}
+    explicit State(const Clock& clock) : mailbox(clock) {}
     void end(bool orderly);
 
     UserMailbox mailbox;
@@ -52,7 +55,8 @@ private:
 
   static void run(const std::shared_ptr<State>& state, const WorkerSetup& setup);
 
-  std::shared_ptr<State> state_;
+  const WorkerSetup setup_;
+  const std::shared_ptr<State> state_;
   std::thread thread_;
 };
 

@@ -1,0 +1,234 @@
+#include <troupe/actors/detail/controller_actor.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
+#include <troupe/base/log.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+constexpr Duration agent_deadline = std::chrono::seconds(60);
+constexpr Duration store_stop_deadline = std::chrono::seconds(30);
+
+class ControllerActor : public caf::event_based_actor, private ControllerCore::Sink {
+public:
+  ControllerActor(caf::actor_config& config, ControllerParts parts)
+      : caf::event_based_actor(config),
+        parts_(std::move(parts)),
+        core_(parts_.loop, *this, parts_.journal.watermarks().accepted) {}
+
+  caf::behavior make_behavior() override {
+    set_default_handler(caf::drop);
+    make_writer();
+    core_.start(real_clock().now(), real_clock().wall_ms());
+    settle();
+    return {
+      [this](Reported& event) { handle(std::move(event)); },
+      [this](TrialStarted& event) { handle(std::move(event)); },
+      [this](TrialEnded& event) { handle(std::move(event)); },
+      [this](CheckpointSaved& event) { handle(std::move(event)); },
+      [this](store_news_atom) { store_news(); },
+      [this](TrialFailed& event) { handle(std::move(event)); },
+      [this](ResetRefused& event) { handle(std::move(event)); },
+      [this](WorkerStarted& event) { handle(std::move(event)); },
+      [this](WorkerExited& event) {
+        routes_.erase(event.worker);
+        handle(std::move(event));
+      },
+      [this](StopRequested& event) { handle(std::move(event)); },
+      [this](tick_due_atom, uint64_t number) { tick_due(number); },
+      [this](StoreFailed& failed) {
+        core_.store_failed(std::move(failed.error));
+        settle();
+      },
+      [this](give_up_atom) {
+        core_.fail(Error(ErrorCode::cancelled, "the controller was destroyed before its end"),
+                   true);
+        settle();
+      },
+    };
+  }
+
+private:
+  /// The worker's keeper, or the commands that wait for it.
+  struct Destination {
+    caf::actor keeper;
+    std::shared_ptr<UserThread> thread;
+    std::vector<Command> waiting;
+  };
+
+  void make_writer() {
+    auto self = caf::actor_cast<caf::actor>(ctrl());
+    // One message however many announcements come before it is looked at.
+    auto announce = [this, self](Sequence) {
+      if (!news_pending_.exchange(true)) caf::anon_send(self, store_news_atom_v);
+    };
+    StoreWriterOptions options;
+    options.durability = parts_.options.durability;
+    writer_ = std::make_unique<StoreWriter>(
+      parts_.journal, options,
+      StoreWriterCallbacks{announce, announce, [self](const Error& error) {
+                             caf::anon_send(self, StoreFailed{error});
+                           }});
+  }
+
+  template <class Body>
+  void handle(Body body) {
+    core_.handle({real_clock().now(), real_clock().wall_ms(), std::move(body)});
+    settle();
+  }
+
+  void store_news() {
+    news_pending_.store(false);
+    if (!writer_) return;
+    core_.on_accepted(writer_->accepted());
+    core_.on_durable(writer_->durable());
+    if (parts_.on_progress) parts_.on_progress(parts_.journal.watermarks());
+    settle();
+  }
+
+  void tick_due(uint64_t number) {
+    if (number != armed_number_) return;
+    armed_for_.reset();
+    const auto deadline = core_.next_deadline();
+    const TimePoint now = real_clock().now();
+    if (deadline && *deadline <= now) core_.handle({now, real_clock().wall_ms(), Tick{}});
+    settle();
+  }
+
+  /// After anything happened.
+  void settle() {
+    if (done_) return;
+    {
+      const std::lock_guard lock(parts_.outcome->mutex);
+      parts_.outcome->counters = core_.counters();
+    }
+    if (core_.finished()) {
+      finish();
+      return;
+    }
+    const auto deadline = core_.next_deadline();
+    if (!deadline || (armed_for_ && *armed_for_ <= *deadline)) return;
+    armed_for_ = deadline;
+    const Duration wait = std::max(Duration::zero(), *deadline - real_clock().now());
+    delayed_send(this, wait, tick_due_atom_v, ++armed_number_);
+  }
+
+  void finish() {
+    done_ = true;
+    Status result = ok();
+    if (Status stopped = writer_->stop(store_stop_deadline); !stopped) {
+      result = std::move(stopped).error();
+    }
+    if (core_.error()) result = *core_.error();
+    writer_.reset();
+    parts_.agent = nullptr;
+    if (parts_.on_progress) parts_.on_progress(parts_.journal.watermarks());
+    parts_.on_progress = nullptr;
+    {
+      const std::lock_guard lock(parts_.outcome->mutex);
+      parts_.outcome->result = std::move(result);
+    }
+    parts_.outcome->changed.notify_all();
+    quit();
+  }
+
+  // -- ControllerCore::Sink
+  bool has_room() const override { return writer_->has_room(); }
+
+  Result<Sequence> submit(std::vector<WriteSet> writes) override {
+    return writer_->submit(std::move(writes));
+  }
+
+  void execute(Command command) override {
+    if (auto* start = std::get_if<StartWorker>(&command)) {
+      start_worker(std::move(*start));
+    } else if (auto* remove = std::get_if<DeleteCheckpoint>(&command)) {
+      parts_.remover.post(std::move(*remove));
+    } else {
+      send_to_worker(std::move(command));
+    }
+  }
+
+  void start_worker(StartWorker start) {
+    const WorkerId worker = start.worker;
+    routes_.emplace(worker, Destination{});
+    StartOrder order{std::move(start), parts_.options.experiment_name, parts_.options.step_timeout,
+                     parts_.options.log_to_file};
+    request(parts_.agent, caf::timespan{agent_deadline}, std::move(order))
+      .then([this, worker](Route& route) { route_known(worker, route); },
+            [this, worker](caf::error&) {
+              handle(WorkerExited{worker, FailureKind::infrastructure,
+                                  "the node agent did not start a worker within 60 s"});
+            });
+  }
+
+  void route_known(WorkerId worker, Route& route) {
+    const auto found = routes_.find(worker);
+    if (found == routes_.end()) return;
+    found->second.keeper = std::move(route.keeper);
+    found->second.thread = std::move(route.thread);
+    for (Command& command : std::exchange(found->second.waiting, {})) {
+      send_to_worker(std::move(command));
+    }
+  }
+
+  void send_to_worker(Command command) {
+    std::visit(
+      [this, &command](auto& order) {
+        using Order = std::decay_t<decltype(order)>;
+        if constexpr (!std::is_same_v<Order, StartWorker> &&
+                      !std::is_same_v<Order, DeleteCheckpoint>) {
+          const auto found = routes_.find(order.worker);
+          if (found == routes_.end()) return;  // gone meanwhile; the loop hears of it
+          Destination& to = found->second;
+          constexpr bool straight =
+            std::is_same_v<Order, RunTrial> || std::is_same_v<Order, Answer>;
+          if (!to.keeper) {
+            to.waiting.push_back(std::move(command));
+          } else if constexpr (straight) {
+            if (to.thread) {
+              to.thread->mailbox().post(std::move(order));
+            } else {
+              send(to.keeper, std::move(order));
+            }
+          } else {
+            send(to.keeper, std::move(order));
+          }
+        }
+      },
+      command);
+  }
+
+  ControllerParts parts_;
+  std::unique_ptr<StoreWriter> writer_;
+  ControllerCore core_;
+  std::unordered_map<WorkerId, Destination> routes_;
+  std::atomic<bool> news_pending_{false};
+  std::optional<TimePoint> armed_for_;
+  uint64_t armed_number_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace
+
+caf::actor spawn_controller(caf::actor_system& system, ControllerParts parts) {
+  return system.spawn<ControllerActor>(std::move(parts));
+}
+
+}  // namespace troupe::detail

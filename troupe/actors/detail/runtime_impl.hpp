@@ -1,0 +1,40 @@
+#pragma once
+
+#include <troupe/actors/detail/checkpoint_remover.hpp>
+#include <troupe/actors/detail/system_config.hpp>
+#include <troupe/actors/runtime.hpp>
+#include <troupe/runtime/process/process.hpp>
+
+#include <memory>
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+namespace troupe {
+
+/// What a `Runtime` is made of. Destroyed in the reverse order: the agent, the processes, the
+/// actors.
+class Runtime::Impl {
+public:
+  /// `system` null: one of its own.
+  Impl(const RuntimeOptions& options, caf::actor_system* system);
+  ~Impl();
+
+  const RuntimeOptions& options() const { return options_; }
+  double cpus() const { return cpus_; }
+  caf::actor_system& system() { return *system_; }
+  const caf::actor& agent() const { return agent_; }
+  detail::CheckpointRemover& remover() { return remover_; }
+
+private:
+  RuntimeOptions options_;
+  double cpus_;
+  std::unique_ptr<detail::SystemConfig> own_config_;
+  std::unique_ptr<caf::actor_system> own_system_;
+  caf::actor_system* system_;
+  ProcessSpawner spawner_;
+  detail::CheckpointRemover remover_;
+  caf::actor agent_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,124 @@
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <troupe/actors/detail/event_sender.hpp>
+#include <troupe/actors/detail/keeper.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
+#include <troupe/actors/detail/watch.hpp>
+#include <troupe/base/log.hpp>
+
+namespace troupe::detail {
+
+namespace {
+
+class ThreadKeeper : public caf::event_based_actor {
+public:
+  ThreadKeeper(caf::actor_config& config, const KeeperOptions& options, StartOrder order,
+               caf::actor controller, std::shared_ptr<UserThread> thread)
+      : caf::event_based_actor(config),
+        options_(options),
+        order_(std::move(order)),
+        controller_(std::move(controller)),
+        thread_(std::move(thread)),
+        period_(look_after_period(options, order_.step_timeout)),
+        watch_({order_.step_timeout, options.stop_grace}) {}
+
+  caf::behavior make_behavior() override {
+    set_default_handler(caf::drop);
+    set_down_handler([this](caf::down_msg&) { stop({{}, true}); });
+    monitor(controller_);
+    thread_->start({
+      event_sender(controller_),
+      [self = caf::actor_cast<caf::actor>(ctrl())](bool orderly) {
+        caf::anon_send(self, thread_ended_atom_v, orderly);
+      },
+    });
+    send(controller_, WorkerStarted{worker(), ::getpid(), options_.host});
+    if (order_.step_timeout > Duration::zero()) tick_later();
+    return {
+      [this](StopTrial& stop) {
+        watch_.trial_stopped();
+        tick_later();
+        thread_->mailbox().post(std::move(stop));
+      },
+      [this](StopWorker& order) { stop(order); },
+      [this](thread_ended_atom, bool orderly) { ended(orderly); },
+      [this](look_after_atom) { look_after(); },
+    };
+  }
+
+private:
+  WorkerId worker() const { return order_.start.worker; }
+
+  void tick_later() {
+    if (std::exchange(ticking_, true)) return;
+    delayed_send(this, period_, look_after_atom_v);
+  }
+
+  void look_after() {
+    ticking_ = false;
+    watch_.tick(period_);
+    tick_later();
+    const UserProgress progress = thread_->mailbox().progress();
+    if (progress.activity == UserActivity::ended) return;  // its last word is on the way
+    if (abandon_at_) {
+      if (watch_.now() >= *abandon_at_) abandon("the worker did not end when it was told to");
+      return;
+    }
+    Watch::Verdict verdict = watch_.look(progress);
+    if (verdict.cancel) thread_->mailbox().cancel(std::move(*verdict.cancel));
+    if (verdict.expired) abandon(std::move(*verdict.expired));
+  }
+
+  void stop(const StopWorker& order) {
+    thread_->mailbox().quit();
+    abandon_at_ = watch_.now() + (order.at_once ? Duration::zero() : options_.stop_grace);
+    tick_later();
+  }
+
+  void abandon(std::string why) {
+    thread_->abandon();
+    log::error("a step does not end; its thread is left behind and goes on using CPU and memory",
+               {{"worker", worker()}, {"why", why}});
+    gone(FailureKind::user, why + "; its thread is left behind");
+  }
+
+  void ended(bool orderly) {
+    thread_->join_for(Duration::zero());
+    gone(FailureKind::user,
+         orderly ? "ended as told" : "user code ended the thread it was called on");
+  }
+
+  void gone(FailureKind kind, std::string message) {
+    send(controller_, WorkerExited{worker(), kind, std::move(message)});
+    quit();
+  }
+
+  const KeeperOptions options_;
+  const StartOrder order_;
+  const caf::actor controller_;
+  const std::shared_ptr<UserThread> thread_;
+  const Duration period_;
+  Watch watch_;
+  std::optional<Duration> abandon_at_;
+  bool ticking_ = false;
+};
+
+}  // namespace
+
+caf::actor spawn_thread_keeper(caf::actor_system& system, const KeeperOptions& options,
+                               StartOrder order, caf::actor controller,
+                               std::shared_ptr<UserThread> thread) {
+  return system.spawn<ThreadKeeper>(options, std::move(order), std::move(controller),
+                                    std::move(thread));
+}
+
+}  // namespace troupe::detail
