@@ -50,7 +50,7 @@ struct TimePoint {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& ns;
+    archive(ns);
   }
 };
 

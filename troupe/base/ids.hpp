@@ -32,7 +32,7 @@ struct StrongId {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& value;
+    archive(value);
   }
 };
 
@@ -62,7 +62,7 @@ struct TrialKey {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& trial& attempt;
+    archive(trial, attempt);
   }
 };
 

@@ -17,8 +17,8 @@
 ///
 ///       template <class Archive>
 ///       void serialize(Archive& archive, unsigned version) {
-///         archive & name_ & steps_;
-///         if (version >= 2) archive & started_ms_;   // absent in records of version 1
+///         archive(name_, steps_);                      // or Boost's: archive & name_ & steps_
+///         if (version >= 2) archive(started_ms_);      // absent in records of version 1
 ///       }
 ///
 /// `version` is the schema version of the whole record (record.hpp), also in nested classes. Where

@@ -142,10 +142,11 @@ private:
     return fail_at(position(), what, ErrorCode::resource_exhausted);
   }
   bool fail_at(std::size_t at, const std::string& what, ErrorCode code = ErrorCode::corrupt) {
-    const std::string_view before = text_.substr(0, at);
+    // The character that was read last; it may be the line end that should not have come.
+    const std::string_view before = text_.substr(0, at == 0 ? 0 : at - 1);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    const std::size_t column = std::max<std::size_t>(before.size() - line_start, 1);
+    const std::size_t column = before.size() - line_start + 1;
     error_.emplace(code, "JSON line " + std::to_string(line) + ", column " +
                              std::to_string(column) + ": " + what);
     return false;

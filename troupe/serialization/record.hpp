@@ -18,8 +18,8 @@
 ///       std::int64_t started_ms = 0;
 ///       template <class Archive>
 ///       void serialize(Archive& archive, unsigned version) {
-///         archive & name;
-///         if (version >= 2) archive & started_ms;
+///         archive(name);
+///         if (version >= 2) archive(started_ms);
 ///       }
 ///     };
 ///

@@ -109,6 +109,12 @@ std::string_view to_string(ValueType type) noexcept {
   return "unknown";
 }
 
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 Value::Value(const char* v) {
   if (v == nullptr)
     throw Exception(ErrorCode::invalid_argument, "a string value was made of a null pointer");

@@ -40,6 +40,12 @@ concept value_integer = std::integral<T> && !std::same_as<T, bool> && !std::same
 class Value {
 public:
   Value() noexcept = default;
+  // Not inline: inlined moves of a variant make g++ 12 warn about users' code.
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   Value(std::nullptr_t) noexcept {}
   template <std::same_as<bool> T>
   Value(T v) noexcept : data_(v) {}

@@ -8,6 +8,7 @@
 #include <boost/archive/detail/common_oarchive.hpp>
 #include <boost/serialization/collection_size_type.hpp>
 #include <boost/serialization/item_version_type.hpp>
+#include <boost/serialization/nvp.hpp>
 #include <boost/serialization/serialization.hpp>
 
 /// The bounded archives: see archive.hpp for what they take.
@@ -31,12 +32,22 @@ inline constexpr bool is_boost_bookkeeping =
     std::is_same_v<T, boost::archive::class_name_type>;
 
 [[noreturn]] void boost_bookkeeping_reached();
+
+/// What BOOST_SERIALIZATION_NVP makes; the name is not written.
+template <class T>
+inline constexpr bool is_named_value =
+    is_instance<std::remove_const_t<T>, boost::serialization::nvp>;
 }  // namespace detail
 
 /// Appends to a string that must live longer. `version` goes to every `serialize`.
 class OutputArchive final : public boost::archive::detail::common_oarchive<OutputArchive> {
 public:
   OutputArchive(std::string& out, unsigned version) : writer_(out), version_(version) {}
+
+  template <class... Parts>
+  OutputArchive& operator()(const Parts&... parts) {
+    return ((*this << parts), ..., *this);
+  }
 
   template <class T>
   void save_override(const T& value) {
@@ -70,6 +81,8 @@ public:
     } else if constexpr (detail::is_sequence<T> || detail::is_ordered<T>) {
       writer_.put_size(value.size());
       save_elements(value);
+    } else if constexpr (detail::is_named_value<T>) {
+      *this << value.const_value();
     } else if constexpr (std::is_same_v<T, boost::serialization::collection_size_type>) {
       writer_.put_size(value);
     } else if constexpr (std::is_same_v<T, std::monostate> ||
@@ -104,6 +117,11 @@ private:
 class InputArchive final : public boost::archive::detail::common_iarchive<InputArchive> {
 public:
   InputArchive(std::string_view bytes, unsigned version) : reader_(bytes), version_(version) {}
+
+  template <class... Parts>
+  InputArchive& operator()(Parts&... parts) {
+    return ((*this >> parts), ..., *this);
+  }
 
   template <class T>
   void load_override(T& value) {
@@ -141,6 +159,8 @@ public:
       load_sequence(value);
     } else if constexpr (detail::is_ordered<T>) {
       load_ordered(value);
+    } else if constexpr (detail::is_named_value<T>) {
+      *this >> value.value();
     } else if constexpr (std::is_same_v<T, boost::serialization::collection_size_type>) {
       value = T(reader_.get_size());
     } else if constexpr (std::is_same_v<T, std::monostate> ||
