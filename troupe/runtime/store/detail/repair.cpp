@@ -94,6 +94,22 @@ Status fill(Database& target, const View& source, const Examination& found, Repa
   return copier.finish();
 }
 
+Status to_status(const rocksdb::Status& status) {
+  if (status.ok()) return ok();
+  return rocks_error(status, "RocksDB");
+}
+
+Status add_missing_families(const fs::path& folder) {
+  auto options = database_options(nullptr, LogMode::point_in_time);
+  options.create_missing_column_families = true;
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  TROUPE_RETURN_IF_ERROR(to_status(
+      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db)));
+  const Database opened(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
+  return ok();
+}
+
 Result<fs::path> free_name(const fs::path& wanted) {
   std::error_code ignored;
   for (int number = 1; number < 10'000; ++number) {
@@ -146,11 +162,13 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
 Result<fs::path> salvage(const fs::path& experiment_dir) {
   TROUPE_TRY(copy, link_aside(store_folder(experiment_dir), "salvage"));
   const auto options = database_options(nullptr, LogMode::point_in_time);
-  const auto status = rocksdb::RepairDB(copy.string(), options, family_descriptors());
-  if (status.ok() && check_folder(copy, nullptr)) return copy;
+  auto status = to_status(rocksdb::RepairDB(copy.string(), options, family_descriptors()));
+  // Families that had no file are unknown to it.
+  if (status) status = add_missing_families(copy);
+  if (status) return copy;
   std::error_code ignored;
   fs::remove_all(copy, ignored);
-  return Error(ErrorCode::corrupt, "too little is left of the database's files: " + status.ToString());
+  return std::move(status).error().with_context("too little is left of the database's files");
 }
 
 Status renew_witness(const fs::path& experiment_dir, const std::string& store_id, HighWater mark) {

@@ -148,7 +148,6 @@ rocksdb::DBOptions database_options(rocksdb::Env* env, LogMode mode) {
   options.max_open_files = -1;
   options.recycle_log_file_num = 0;
   options.max_total_wal_size = std::uint64_t{64} << 20;
-  options.avoid_unnecessary_blocking_io = true;
   options.wal_recovery_mode = mode == LogMode::tolerate_tail
                                   ? rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords
                                   : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -183,8 +182,11 @@ Result<Database> make_database(const fs::path& folder, rocksdb::Env* env) {
 Result<Database> open_database(const fs::path& folder, rocksdb::Env* env, LogMode mode) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const auto status = rocksdb::DB::Open(database_options(env, mode), folder.string(),
-                                        family_descriptors(), &handles, &db);
+  auto options = database_options(env, mode);
+  // Not where we only read: RocksDB 7.8 asserts that such a database has nothing to clean up later.
+  options.avoid_unnecessary_blocking_io = true;
+  const auto status =
+      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db);
   if (!status.ok()) return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }

@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+#include <troupe/runtime/store/detail/format.hpp>
+#include <troupe/runtime/store/detail/rocks.hpp>
+#include <troupe/runtime/store/secondary_reader.hpp>
+
+#include "tests/support/scratch_folder.hpp"
+#include "tests/support/store_files.hpp"
+
+using namespace troupe;
+using namespace troupe::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+  ScratchFolder scratch{"secondary"};
+  fs::path dir = scratch.path() / "experiment";
+};
+
+std::size_t reader_folders() {
+  std::size_t count = 0;
+  const std::string pid = "troupe-reader-";
+  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
+    if (entry.path().filename().string().starts_with(pid)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a reader sees a store that nobody writes, and changes nothing") {
+  Fixture f;
+  make_store(f.dir, 12);
+  const Files before = files_below(f.dir);
+  {
+    const auto reader = open_secondary(f.dir).value_or_throw();
+    CHECK(check_history(*reader) == 12);
+    CHECK(reader->watermarks().durable == Sequence(12));
+    CHECK(reader->event(Sequence(3)).value_or_throw() == sealed(event_payload(3)));
+    CHECK(reader->event(Sequence(13)).error().code() == ErrorCode::not_found);
+    CHECK(reader->refresh());
+  }
+  CHECK(files_below(f.dir) == before);
+}
+
+TEST_CASE("a reader leaves no scratch folder behind") {
+  Fixture f;
+  make_store(f.dir, 1);
+  const std::size_t before = reader_folders();
+  { const auto reader = open_secondary(f.dir).value_or_throw(); }
+  CHECK_FALSE(open_secondary(f.scratch.path() / "nothing"));
+  CHECK(reader_folders() <= before);
+}
+
+TEST_CASE("a reader follows the writer at each refresh") {
+  Fixture f;
+  const auto journal = open_journal(f.dir, OpenMode::create);
+  const auto reader = open_secondary(f.dir).value_or_throw();
+  CHECK(reader->store_id() == journal->store_id());
+  CHECK(reader->watermarks().accepted == Sequence(0));
+  REQUIRE(journal->append(write_sets(1, 7)));
+  CHECK(reader->watermarks().accepted == Sequence(0));
+  REQUIRE(reader->refresh());
+  CHECK(check_history(*reader) == 7);
+  CHECK(reader->watermarks().chain == journal->watermarks().chain);
+  CHECK(reader->watermarks().durable == Sequence(0));
+}
+
+TEST_CASE("a reader never sees half a decision while the writer flushes and compacts") {
+  Fixture f;
+  auto journal = open_journal(f.dir, OpenMode::create);
+  const auto reader = open_secondary(f.dir).value_or_throw();
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (std::uint64_t number = 1; number <= 40'000 && !done; number += 20)
+      journal->append(write_sets(number, number + 19, 2000)).value_or_throw();
+    done = true;
+  });
+  std::uint64_t seen = 0;
+  int rounds = 0;
+  do {
+    const auto refreshed = reader->refresh();
+    CHECK_MESSAGE(refreshed, (refreshed ? "" : refreshed.error().to_string()));
+    const std::uint64_t last = check_history(*reader, 2000);
+    CHECK(last % 20 == 0);
+    CHECK(last >= seen);
+    seen = last;
+    if (++rounds == 25) done = true;
+  } while (!done);
+  writer.join();
+}
+
+TEST_CASE("a reader goes on when the writer is replaced") {
+  Fixture f;
+  make_store(f.dir, 3);
+  const auto reader = open_secondary(f.dir).value_or_throw();
+  for (std::uint64_t number = 4; number <= 8; ++number) {
+    const auto journal = open_journal(f.dir);
+    REQUIRE(journal->append(write_sets(number, number)));
+    REQUIRE(journal->close());
+    REQUIRE(reader->refresh());
+    CHECK(check_history(*reader) == number);
+  }
+}
+
+TEST_CASE("a reader refuses what is not a store or is too new") {
+  Fixture f;
+  CHECK(open_secondary(f.dir).error().code() == ErrorCode::not_found);
+  CHECK_FALSE(fs::exists(f.dir));
+  fs::create_directories(store_folder(f.dir));
+  write_all(store_folder(f.dir) / "notes.txt", "mine");
+  CHECK(open_secondary(f.dir).error().code() == ErrorCode::failed_precondition);
+  fs::remove_all(f.dir);
+  make_store(f.dir, 1);
+  {
+    auto database = detail::open_database(store_folder(f.dir), nullptr, detail::LogMode::tolerate_tail)
+                        .value_or_throw();
+    const detail::StoreSchema newer{3, 0, 2, "4.0.0"};
+    REQUIRE(database.db()
+                .Put(rocksdb::WriteOptions(), std::string(detail::schema_key), encode(newer))
+                .ok());
+  }
+  CHECK(open_secondary(f.dir).error().code() == ErrorCode::version_mismatch);
+}
