@@ -59,6 +59,9 @@ public:
   /// The same, and nothing that was submitted will be announced any more.
   void store_failed(Error error);
 
+  /// A worker thread was left behind, to be counted.
+  void thread_abandoned() { ++counters_.abandoned_threads; }
+
   /// Why it failed; nothing while all is well. A failed loop lands here too.
   const std::optional<Error>& error() const { return error_; }
 

@@ -56,6 +56,7 @@ public:
         core_.store_failed(std::move(failed.error));
         settle();
       },
+      [this](thread_abandoned_atom) { core_.thread_abandoned(); },
       [this](give_up_atom) {
         core_.fail(Error(ErrorCode::cancelled, "the controller was destroyed before its end"),
                    true);

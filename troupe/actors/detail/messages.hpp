@@ -325,6 +325,7 @@ CAF_ADD_ATOM(troupe_actors, troupe::detail, store_news_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, tick_due_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_ended_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, give_up_atom)
+CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_abandoned_atom)
 
 CAF_END_TYPE_ID_BLOCK(troupe_actors)
 

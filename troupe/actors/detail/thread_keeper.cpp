@@ -88,6 +88,7 @@ private:
     thread_->abandon();
     log::error("a step does not end; its thread is left behind and goes on using CPU and memory",
                {{"worker", worker()}, {"why", why}});
+    send(controller_, thread_abandoned_atom_v);
     gone(FailureKind::user, why + "; its thread is left behind");
   }
 
