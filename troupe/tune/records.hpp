@@ -226,10 +226,12 @@ struct CreateTrial {
   std::string dir{};
   Config config{};
   Value note{};  ///< of the searcher
+  /// It repeats this trial from the beginning; nothing: the searcher suggested it.
+  std::optional<TrialId> repeats{};
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& trial& name& dir& config& note;
+    archive& trial& name& dir& config& note& repeats;
   }
 };
 
@@ -262,10 +264,11 @@ struct HaltTrial {
   TrialId trial{};
   bool final = false;  ///< it is over when it has stopped, otherwise it stays unfinished
   std::string reason{};
+  bool by_scheduler = false;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& trial& final& reason;
+    archive& trial& final& reason& by_scheduler;
   }
 };
 
@@ -281,12 +284,13 @@ struct EndWorker {
 
 /// No new trials from here on.
 struct EndSearch {
-  bool failed = false;
+  bool failed = false;       ///< the searcher failed; what runs goes on
+  bool out_of_time = false;  ///< the time budget is spent; all trials end
   std::string reason{};
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& failed& reason;
+    archive& failed& out_of_time& reason;
   }
 };
 

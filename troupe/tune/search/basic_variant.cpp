@@ -64,11 +64,13 @@ Config BasicVariant::variant(std::uint64_t index) const {
 Result<Suggestion> BasicVariant::suggest(TrialId) const {
   if (planned_ && next_ >= *planned_)
     return Suggestion::exhausted();
-  return Suggestion::of(variant(next_));
+  return Suggestion::of(variant(next_), next_);
 }
 
-void BasicVariant::record(TrialId, const Config&, const Value&) {
-  ++next_;
+void BasicVariant::record(TrialId, const Config&, const Value& note) {
+  // Trials of another origin take no variant away.
+  if (note.is_int())
+    next_ = static_cast<std::uint64_t>(note.as_int()) + 1;
 }
 
 Value BasicVariant::save() const {

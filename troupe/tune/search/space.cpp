@@ -76,8 +76,10 @@ Result<SpaceEntry> read_entry(const Value& value, std::size_t depth) {
       TROUPE_TRY(inner, read_space(content, depth + 1));
       return SpaceEntry(std::move(inner));
     }
-    TROUPE_TRY(domain, Domain::from_value(value));
-    return SpaceEntry(std::move(domain));
+    auto domain = Domain::from_value(value);
+    if (!domain)
+      return std::move(domain).error();
+    return SpaceEntry(*domain);
   }
   return Error(ErrorCode::corrupt, "not an entry of a search space");
 }

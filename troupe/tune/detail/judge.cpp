@@ -1,0 +1,250 @@
+#include <troupe/tune/detail/judge.hpp>
+#include <troupe/tune/detail/naming.hpp>
+#include <troupe/tune/detail/retention.hpp>
+
+#include <string>
+#include <variant>
+
+namespace troupe::tune::detail {
+namespace {
+
+Judgement of(Judgement::Kind kind) {
+  return Judgement{.kind = kind};
+}
+
+Judgement stale() {
+  return of(Judgement::Kind::stale);
+}
+
+Judgement about(const Trial& trial) {
+  Judgement judgement = of(Judgement::Kind::decided);
+  judgement.decision.trial = trial.row.id;
+  return judgement;
+}
+
+bool is_new_result(const Trial& trial, const Reported& event) {
+  return trial.phase == Phase::running && event.iteration > trial.row.iteration;
+}
+
+}  // namespace
+
+Judgement Judge::operator()(const RecordedBody& body) const {
+  Judgement judgement = std::visit([this](const auto& event) { return judge(event); }, body);
+  Decision& decision = judgement.decision;
+  if (decision.outcome == Outcome::error && parts_.setting.spec.fail_fast && !parts_.state.drain)
+    decision.actions.push_back(
+        Drain{ExperimentState::failed,
+              "fail_fast: trial " + to_string(*decision.trial) + " failed: " + decision.reason});
+  return judgement;
+}
+
+const Trial* Judge::find(WorkerId worker, const TrialKey& key) const {
+  const Trial* trial = parts_.state.trials.find(key.trial);
+  const bool current = trial != nullptr && trial->row.state == TrialState::running &&
+                       trial->row.attempt == key.attempt && trial->worker == worker;
+  return current ? trial : nullptr;
+}
+
+const Trial* Judge::trial_of(WorkerId worker) const {
+  const WorkerPool::Worker* found = parts_.state.workers.find(worker);
+  return found != nullptr && found->trial ? parts_.state.trials.find(*found->trial) : nullptr;
+}
+
+std::optional<TrialId> Judge::waits_for_turn(const RecordedBody& body) const {
+  const Trial* trial = nullptr;
+  if (const auto* report = std::get_if<Reported>(&body)) {
+    trial = find(report->worker, report->key);
+    if (trial != nullptr && !is_new_result(*trial, *report))
+      trial = nullptr;
+  } else if (const auto* ended = std::get_if<TrialEnded>(&body)) {
+    trial = find(ended->worker, ended->key);
+  } else if (const auto* failed = std::get_if<TrialFailed>(&body)) {
+    trial = find(failed->worker, failed->key);
+  } else if (const auto* exited = std::get_if<WorkerExited>(&body)) {
+    trial = trial_of(exited->worker);
+    if (trial != nullptr && exited->kind == FailureKind::infrastructure &&
+        trial->phase == Phase::running)
+      trial = nullptr;
+  }
+  if (trial == nullptr || parts_.state.drain)
+    return std::nullopt;
+  return trial->row.id;
+}
+
+Judgement Judge::judge(const RunBegan& event) const {
+  Judgement judgement = of(Judgement::Kind::decided);
+  std::vector<Action>& actions = judgement.decision.actions;
+  TrialId next = parts_.state.next_trial;
+  const auto again = [&](const TrialRow& row) {
+    actions.push_back(create_trial(parts_.setting, next, row.config, {}));
+    std::get<CreateTrial>(actions.back()).repeats = row.id;
+    next = next.next();
+  };
+  if (event.restored && event.resume.unfinished != Resume::resume) {
+    const bool restart = event.resume.unfinished == Resume::restart;
+    for (const auto& [id, trial] : parts_.state.trials.all()) {
+      // One that had its last result is not unfinished.
+      if (trial.row.state == TrialState::running && trial.phase == Phase::stopping)
+        continue;
+      if (restart)
+        again(trial.row);
+      actions.push_back(EndTrial{id, restart ? "restarted as a new trial" : "not resumed", false});
+    }
+  }
+  if (event.resume.errored == Resume::restart)
+    for (const TrialRow& row : event.errored)
+      again(row);
+  return judgement;
+}
+
+Judgement Judge::judge(const WorkerStarted&) const {
+  return of(Judgement::Kind::ignored);
+}
+
+Judgement Judge::judge(const TrialStarted& event) const {
+  const Trial* trial = find(event.worker, event.key);
+  if (trial == nullptr)
+    return stale();
+  return event.damaged.empty() ? of(Judgement::Kind::ignored) : about(*trial);
+}
+
+Judgement Judge::judge(const ResetRefused& event) const {
+  const Trial* trial = find(event.worker, event.key);
+  if (trial == nullptr)
+    return stale();
+  Judgement judgement = about(*trial);
+  if (!foreseen_end(*trial, judgement.decision))
+    judgement.decision.outcome = Outcome::restarted;
+  return judgement;
+}
+
+Judgement Judge::judge(const CheckpointSaved& event) const {
+  const Trial* trial = find(event.worker, event.key);
+  if (trial == nullptr)
+    return stale();
+  Judgement judgement = about(*trial);
+  const bool awaited = trial->saving && trial->saving->number == event.checkpoint.number;
+  take_checkpoint(*trial, event.checkpoint,
+                  awaited ? trial->saving->score : std::optional<double>(), judgement.decision);
+  return judgement;
+}
+
+void Judge::take_checkpoint(const Trial& trial, const CheckpointRef& ref,
+                            std::optional<double> score, Decision& decision) const {
+  for (const CheckpointRow& known : trial.checkpoints)
+    if (known.ref.number == ref.number)
+      return;
+  // Taken beyond the last accepted result: going on from it would skip one.
+  const std::uint64_t accepted = trial.row.iteration + (decision.accepted ? 1 : 0);
+  decision.commit = ref.iteration <= accepted;
+  if (!decision.commit) {
+    decision.deleted = {ref.number};
+    return;
+  }
+  std::vector<CheckpointRow> checkpoints = trial.checkpoints;
+  checkpoints.push_back({.ref = ref, .score = score});
+  decision.save_score = score;
+  const ExperimentSpec& spec = parts_.setting.spec;
+  decision.deleted =
+      checkpoints_to_delete(checkpoints, spec.num_to_keep, !spec.checkpoint_score_attribute.empty(),
+                            spec.checkpoint_score_order);
+}
+
+bool Judge::foreseen_end(const Trial& trial, Decision& decision) const {
+  switch (trial.phase) {
+    case Phase::running:
+      return false;
+    case Phase::stopping:
+      decision.outcome = Outcome::terminated;
+      decision.reason = trial.row.stop_reason;
+      return true;
+    case Phase::pausing:
+      decision.outcome = Outcome::paused;
+      return true;
+    case Phase::halting:
+      decision.outcome = Outcome::unfinished;
+      return true;
+  }
+  return false;
+}
+
+void Judge::user_failure(const Trial& trial, const std::string& message, Decision& decision) const {
+  const std::int32_t limit = parts_.setting.spec.max_failures;
+  const bool again = limit < 0 || trial.row.failures < static_cast<std::uint32_t>(limit);
+  decision.outcome = again ? Outcome::retried : Outcome::error;
+  decision.reason = message;
+}
+
+void Judge::infrastructure_failure(const Trial& trial, const std::string& message,
+                                   Decision& decision) const {
+  const std::int32_t limit = parts_.setting.spec.max_infrastructure_failures;
+  const bool again =
+      limit < 0 || trial.row.infrastructure_failures < static_cast<std::uint32_t>(limit);
+  decision.outcome = again ? Outcome::restarted : Outcome::error;
+  decision.reason = again ? message
+                          : "infrastructure failure " + std::to_string(limit + 1) + " (limit " +
+                                std::to_string(limit) +
+                                ", FailureConfig.max_infrastructure_failures): " + message;
+}
+
+Judgement Judge::judge(const TrialEnded& event) const {
+  const Trial* trial = find(event.worker, event.key);
+  if (trial == nullptr)
+    return stale();
+  Judgement judgement = about(*trial);
+  Decision& decision = judgement.decision;
+  if (foreseen_end(*trial, decision))
+    return judgement;
+  if (event.returned) {
+    decision.outcome = Outcome::terminated;
+    decision.reason = "done";
+  } else {
+    infrastructure_failure(*trial, "the worker let go of the trial without being told", decision);
+  }
+  return judgement;
+}
+
+Judgement Judge::judge(const TrialFailed& event) const {
+  const Trial* trial = find(event.worker, event.key);
+  if (trial == nullptr)
+    return stale();
+  Judgement judgement = about(*trial);
+  // Before a pause the failure is one of saving; the trial must not go on from less than it had.
+  if (trial->phase == Phase::pausing || !foreseen_end(*trial, judgement.decision))
+    user_failure(*trial, event.message, judgement.decision);
+  return judgement;
+}
+
+Judgement Judge::judge(const WorkerExited& event) const {
+  const LoopState& state = parts_.state;
+  if (state.workers.find(event.worker) == nullptr)
+    return state.workers.is_leaving(event.worker) ? of(Judgement::Kind::ignored) : stale();
+  const Trial* trial = trial_of(event.worker);
+  if (trial == nullptr)
+    return of(Judgement::Kind::decided);
+  Judgement judgement = about(*trial);
+  const bool user = event.kind == FailureKind::user;
+  if (user && trial->phase == Phase::pausing)
+    user_failure(*trial, event.message, judgement.decision);
+  else if (foreseen_end(*trial, judgement.decision))
+    return judgement;
+  else if (user)
+    user_failure(*trial, event.message, judgement.decision);
+  else
+    infrastructure_failure(*trial, event.message, judgement.decision);
+  return judgement;
+}
+
+Judgement Judge::judge(const Tick&) const {
+  return of(Judgement::Kind::ignored);
+}
+
+Judgement Judge::judge(const StopRequested& event) const {
+  if (parts_.state.drain || parts_.state.done)
+    return of(Judgement::Kind::ignored);
+  Judgement judgement = of(Judgement::Kind::decided);
+  judgement.decision.actions.push_back(Drain{ExperimentState::interrupted, event.reason});
+  return judgement;
+}
+
+}  // namespace troupe::tune::detail

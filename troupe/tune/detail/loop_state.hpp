@@ -1,0 +1,88 @@
+#pragma once
+
+#include <troupe/runtime/resources/resource_ledger.hpp>
+#include <troupe/tune/detail/trial_table.hpp>
+#include <troupe/tune/detail/turn_order.hpp>
+#include <troupe/tune/detail/worker_pool.hpp>
+#include <troupe/tune/records.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace troupe::tune::detail {
+
+/// How long trials have for one more result when the experiment stops or its time is over.
+inline constexpr Duration patience = std::chrono::seconds(5);
+
+/// How long the row of a deleted checkpoint is kept: much longer than a decision takes to become
+/// durable, so that a restart in between still finds what to delete.
+inline constexpr Duration keep_deleting = std::chrono::seconds(10);
+
+/// Everything that decisions depend on, apart from searcher and scheduler. Archived as a whole.
+struct LoopState {
+  Duration run_time{0};  ///< at the last recorded event
+  ExperimentRow status;
+  TrialTable trials;
+  WorkerPool workers;
+  TurnOrder turns;  ///< used when the run is deterministic
+  TrialId next_trial;
+  std::uint64_t suggested = 0;  ///< trials that came from the searcher
+  bool search_over = false;
+  bool search_failed = false;
+  std::string search_reason;
+  bool over_budget = false;
+  std::optional<Drain> drain;
+  Duration drain_since{0};
+  bool done = false;  ///< `FinishExperiment` was decided
+
+  ResourceLedger ledger{ResourceRequest{}};  ///< follows from the rest
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& run_time& status& trials& workers& turns& next_trial& suggested;
+    archive& search_over& search_failed& search_reason& over_budget& drain& drain_since& done;
+  }
+};
+
+/// What does not change while a loop lives.
+struct LoopSetting {
+  ExperimentSpec spec;
+  SearchContext search;
+  std::filesystem::path experiment_dir;
+  double cpus = 0;
+  std::vector<std::string> required_metrics;  ///< of the scheduler
+  std::vector<std::string> tag_paths;         ///< parameters that name the trial's folder
+  std::optional<std::uint64_t> planned;
+
+  [[nodiscard]] std::optional<Duration> time_budget() const { return spec.time_budget; }
+};
+
+/// The parts that decide and apply work on.
+struct LoopParts {
+  LoopSetting setting;
+  LoopState state;
+  std::unique_ptr<Searcher> searcher;
+  std::unique_ptr<Scheduler> scheduler;
+};
+
+/// The state of the loop after the event `as_of`.
+struct LoopSnapshot {
+  static constexpr RecordInfo record{205, 1, "loop_snapshot"};
+
+  Sequence as_of;
+  LoopState state;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned version) {
+    archive& as_of;
+    state.serialize(archive, version);
+  }
+};
+
+/// The ledger that goes with the state: capacity and what RUNNING trials hold of it.
+ResourceLedger make_ledger(const LoopParts& parts, double cpus);
+
+}  // namespace troupe::tune::detail

@@ -1,0 +1,111 @@
+#include <troupe/base/version.hpp>
+#include <troupe/tune/experiment_spec.hpp>
+
+namespace troupe::tune {
+namespace {
+
+void copy_tune_config(const TuneConfig& config, ExperimentSpec& spec) {
+  spec.metric = config.metric;
+  spec.mode = config.mode;
+  if (config.num_samples > 0)
+    spec.num_samples = static_cast<std::uint64_t>(config.num_samples);
+  spec.max_concurrent_trials = config.max_concurrent_trials;
+  spec.time_budget = config.time_budget;
+  spec.reuse_actors = config.reuse_actors;
+  spec.deterministic = config.deterministic;
+}
+
+void copy_run_config(const RunConfig& config, ExperimentSpec& spec) {
+  const CheckpointConfig& checkpoints = config.checkpoint_config;
+  spec.stop = config.stop;
+  spec.max_failures = config.failure_config.max_failures;
+  spec.fail_fast = config.failure_config.fail_fast;
+  spec.max_infrastructure_failures = config.failure_config.max_infrastructure_failures;
+  spec.step_timeout = config.failure_config.step_timeout;
+  spec.num_to_keep = checkpoints.num_to_keep;
+  spec.checkpoint_score_attribute = checkpoints.checkpoint_score_attribute;
+  spec.checkpoint_score_order = checkpoints.checkpoint_score_order;
+  spec.checkpoint_frequency = static_cast<std::uint64_t>(checkpoints.checkpoint_frequency);
+  spec.checkpoint_at_end =
+      checkpoints.checkpoint_at_end.value_or(checkpoints.checkpoint_frequency > 0);
+  spec.isolation = config.isolation;
+  spec.resources = config.resources_per_trial;
+  spec.log_to_file = config.log_to_file;
+  spec.verbose = config.verbose;
+  spec.result_files = config.result_files;
+  spec.durability = config.durability;
+}
+
+template <class Algorithm>
+Status check_kind(const std::string& stored, const Algorithm* given, const std::string& what) {
+  if (given != nullptr && given->name() != stored)
+    return Error(ErrorCode::failed_precondition, "the experiment was made with the " + what + " '" +
+                                                     stored + "', but '" + given->name() +
+                                                     "' was passed; pass the same kind, or none");
+  return ok();
+}
+
+}  // namespace
+
+Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
+  TROUPE_RETURN_IF_ERROR(check(definition.tune_config));
+  TROUPE_RETURN_IF_ERROR(check(definition.run_config, definition.is_function));
+  TROUPE_RETURN_IF_ERROR(definition.param_space.check());
+  const TuneConfig& tune = definition.tune_config;
+  if (definition.run_config.resources_per_trial.cpus == 0 && !tune.max_concurrent_trials)
+    return Error(ErrorCode::invalid_argument,
+                 "RunConfig.resources_per_trial.cpus: it is 0, so nothing limits how many trials "
+                 "run at a time; set TuneConfig.max_concurrent_trials");
+  ExperimentSpec spec;
+  spec.name = definition.name;
+  spec.trainable = definition.trainable;
+  spec.is_function = definition.is_function;
+  spec.param_space = definition.param_space.to_value();
+  spec.created_ms = definition.now_ms;
+  spec.written_by = version_string;
+  spec.seed = tune.seed.value_or(definition.seed);
+  copy_tune_config(tune, spec);
+  copy_run_config(definition.run_config, spec);
+  const auto searcher = tune.search_alg ? tune.search_alg : basic_variant();
+  const auto scheduler = tune.scheduler ? tune.scheduler : fifo();
+  spec.searcher = searcher->name();
+  spec.searcher_options = searcher->options();
+  spec.scheduler = scheduler->name();
+  spec.scheduler_options = scheduler->options();
+  TROUPE_RETURN_IF_ERROR(searcher_for(spec, searcher.get()));
+  TROUPE_RETURN_IF_ERROR(scheduler_for(spec, scheduler.get()));
+  return spec;
+}
+
+Result<SearchContext> search_context(const ExperimentSpec& spec) {
+  TROUPE_TRY(space, ParamSpace::from_value(spec.param_space));
+  TROUPE_RETURN_IF_ERROR(space.check());
+  return SearchContext{.space = std::move(space),
+                       .metric = spec.metric,
+                       .mode = spec.mode,
+                       .seed = spec.seed,
+                       .num_samples = spec.num_samples};
+}
+
+Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {
+  TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, given, "searcher"));
+  TROUPE_TRY(context, search_context(spec));
+  auto searcher = given != nullptr ? Result<std::unique_ptr<Searcher>>(given->clone())
+                                   : make_searcher(spec.searcher, spec.searcher_options);
+  if (searcher)
+    TROUPE_RETURN_IF_ERROR((*searcher)->setup(context));
+  return searcher;
+}
+
+Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
+                                                 const Scheduler* given) {
+  TROUPE_RETURN_IF_ERROR(check_kind(spec.scheduler, given, "scheduler"));
+  auto scheduler = given != nullptr ? Result<std::unique_ptr<Scheduler>>(given->clone())
+                                    : make_scheduler(spec.scheduler, spec.scheduler_options);
+  if (scheduler)
+    TROUPE_RETURN_IF_ERROR(
+        (*scheduler)->setup({.metric = spec.metric, .mode = spec.mode, .seed = spec.seed}));
+  return scheduler;
+}
+
+}  // namespace troupe::tune

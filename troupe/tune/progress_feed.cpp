@@ -1,0 +1,187 @@
+#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/progress_feed.hpp>
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace troupe::tune {
+
+namespace {
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+double time_total(const Metrics& metrics) {
+  const Value* time = metrics.find_key("time_total_s");
+  return time != nullptr && time->is_number() ? time->as_double() : 0.0;
+}
+
+}  // namespace
+
+ProgressFeed::ProgressFeed(ProgressBoard& board, std::filesystem::path experiment_dir, bool verbose,
+                           std::function<void(std::string)> say)
+    : board_(board),
+      experiment_dir_(std::move(experiment_dir)),
+      verbose_(verbose),
+      say_(std::move(say)) {}
+
+TrialView ProgressFeed::view_of(const TrialRow& row) const {
+  TrialView view;
+  view.id = row.id;
+  view.name = row.name;
+  view.state = to_string(row.state);
+  view.config = row.config;
+  view.iteration = row.iteration;
+  if (row.iteration > 0)
+    view.time_total_s = row.time_total_s;
+  view.metrics = row.metrics;
+  view.failures = row.failures + row.infrastructure_failures;
+  view.message = row.error;
+  view.error_file = (experiment_dir_ / row.dir / "error.txt").string();
+  return view;
+}
+
+Status ProgressFeed::load(const JournalReader& reader) {
+  std::vector<TrialRow> unfinished;
+  TROUPE_RETURN_IF_ERROR(for_each_trial(reader, [&](const TrialRow& row) {
+    if (row.is_over()) {
+      board_.update(view_of(row));
+    } else {
+      unfinished.push_back(row);
+    }
+    return true;
+  }));
+  for (const TrialRow& row : unfinished) {
+    TrialView view = view_of(row);
+    // The row is not written with each result.
+    TROUPE_TRY(last, read_last_result(reader, row));
+    if (last) {
+      view.iteration = last->iteration;
+      view.time_total_s = time_total(last->metrics);
+      view.metrics = std::move(last->metrics);
+    }
+    live_.insert_or_assign(row.id, view);
+    board_.update(std::move(view));
+  }
+  return ok();
+}
+
+void ProgressFeed::say(const std::string& text, bool always) const {
+  if (say_ && (always || verbose_))
+    say_(text);
+}
+
+void ProgressFeed::show(TrialView& trial, TrialState state) {
+  trial.state = to_string(state);
+  board_.update(trial);
+}
+
+void ProgressFeed::began(const RunBegan& run) {
+  for (const TrialRow& row : run.errored) {
+    if (run.resume.errored == Resume::resume)
+      live_.insert_or_assign(row.id, view_of(row));
+  }
+  for (auto& [id, trial] : live_) {
+    // The workers died with the driver that started them.
+    if (trial.state != to_string(TrialState::paused))
+      show(trial, TrialState::pending);
+  }
+}
+
+void ProgressFeed::end(TrialView& trial, const std::string& reason) {
+  show(trial, TrialState::terminated);
+  say(trial.name + " ended after iteration " + std::to_string(trial.iteration) + ": " + reason,
+      false);
+  live_.erase(TrialId(trial.id));
+}
+
+void ProgressFeed::fail(TrialView& trial, const std::string& reason, const char* consequence) {
+  ++trial.failures;
+  trial.message = reason;
+  say(trial.name + " failed" + consequence + ": " + first_line(reason), true);
+}
+
+void ProgressFeed::outcome(TrialView& trial, const Decision& decision) {
+  switch (decision.outcome) {
+    case Outcome::none:
+    case Outcome::stopping:
+    case Outcome::pausing:
+    case Outcome::halting:
+      break;
+    case Outcome::terminated:
+      end(trial, decision.reason);
+      break;
+    case Outcome::paused:
+      show(trial, TrialState::paused);
+      break;
+    case Outcome::retried:
+      fail(trial, decision.reason, " and is tried again");
+      show(trial, TrialState::pending);
+      break;
+    case Outcome::restarted:
+      fail(trial, decision.reason, " (infrastructure) and goes on elsewhere");
+      break;
+    case Outcome::error:
+      fail(trial, decision.reason, "");
+      show(trial, TrialState::error);
+      live_.erase(TrialId(trial.id));
+      break;
+    case Outcome::unfinished:
+      show(trial, TrialState::pending);
+      break;
+  }
+}
+
+void ProgressFeed::act(const Action& action) {
+  if (const auto* create = std::get_if<CreateTrial>(&action)) {
+    TrialView view;
+    view.id = create->trial;
+    view.name = create->name;
+    view.config = create->config;
+    view.error_file = (experiment_dir_ / create->dir / "error.txt").string();
+    show(live_[create->trial] = std::move(view), TrialState::pending);
+  } else if (const auto* start = std::get_if<StartTrial>(&action)) {
+    if (start->fresh)
+      board_.count_actor_start();
+    const auto found = live_.find(start->key.trial);
+    if (found == live_.end())
+      return;
+    show(found->second, TrialState::running);
+    say(found->second.name + " started: " + config_text(found->second.config), false);
+  } else if (const auto* over = std::get_if<EndTrial>(&action)) {
+    const auto found = live_.find(over->trial);
+    if (found != live_.end())
+      end(found->second, over->reason);
+  } else if (const auto* drain = std::get_if<Drain>(&action)) {
+    say("stopping: " + drain->reason, true);
+  }
+}
+
+void ProgressFeed::apply(Sequence sequence, const EventRecord& event) {
+  if (const auto* run = std::get_if<RunBegan>(&event.body))
+    began(*run);
+  const Decision& decision = event.decision;
+  const auto found = decision.trial ? live_.find(*decision.trial) : live_.end();
+  if (found != live_.end()) {
+    TrialView& trial = found->second;
+    if (auto result = result_of(sequence, event)) {
+      board_.count_result();
+      trial.iteration = result->iteration;
+      trial.time_total_s = time_total(result->metrics);
+      trial.metrics = std::move(result->metrics);
+      board_.update(trial);
+      say(trial.name + " result " + std::to_string(trial.iteration) + ": " +
+              config_text(trial.metrics),
+          false);
+    }
+    outcome(trial, decision);
+  }
+  for (const Action& action : decision.actions)
+    act(action);
+}
+
+}  // namespace troupe::tune

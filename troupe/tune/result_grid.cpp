@@ -1,0 +1,316 @@
+#include <troupe/base/detail/edit_distance.hpp>
+#include <troupe/runtime/store/keys.hpp>
+#include <troupe/runtime/store/secondary_reader.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/report/progress_board.hpp>
+#include <troupe/tune/report/text.hpp>
+#include <troupe/tune/result_grid.hpp>
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace troupe::tune {
+
+/// The reader, opened at the first access: after a `fit()` nobody may ask at all.
+class ResultGrid::Data {
+public:
+  explicit Data(std::filesystem::path experiment_dir) : dir(std::move(experiment_dir)) {}
+
+  const JournalReader& reader() {
+    open();
+    return *reader_;
+  }
+  const std::vector<TrialId>& trials() {
+    open();
+    return trials_;
+  }
+  const ExperimentSpec& spec() {
+    open();
+    return *spec_;
+  }
+  const ExperimentRow& status() {
+    open();
+    return *status_;
+  }
+
+  const std::filesystem::path dir;
+
+private:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    if (reader_)
+      return;
+    std::unique_ptr<JournalReader> reader = open_secondary(dir).value_or_throw();
+    spec_ = read_spec(*reader).value_or_throw();
+    status_ = read_status(*reader).value_or_throw();
+    trials_.clear();
+    reader
+        ->scan(Table::trials, {},
+               [this](std::string_view key, std::string_view) {
+                 if (const auto id = keys::parse_trial_key(key))
+                   trials_.push_back(*id);
+                 return true;
+               })
+        .value_or_throw();
+    reader_ = std::move(reader);
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<JournalReader> reader_;
+  std::optional<ExperimentSpec> spec_;
+  std::optional<ExperimentRow> status_;
+  std::vector<TrialId> trials_;
+};
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+const char* meaning(Scope scope) {
+  switch (scope) {
+    case Scope::last:
+      return "the last result of each trial";
+    case Scope::avg:
+      return "the mean over the results of each trial";
+    case Scope::all:
+      return "the best result of each trial";
+  }
+  return "";
+}
+
+/// Folds the results of one trial into one value. Results without the metric are passed over.
+class ScopeValue {
+public:
+  ScopeValue(Scope scope, Mode mode) : scope_(scope), mode_(mode) {}
+
+  void add(double value) {
+    if (count_ == 0 || scope_ == Scope::last) {
+      value_ = value;
+    } else if (scope_ == Scope::avg) {
+      value_ += value;
+    } else if (better_score(score_of(value, mode_), score_of(value_, mode_))) {
+      value_ = value;
+    }
+    ++count_;
+  }
+  bool empty() const { return count_ == 0; }
+  double value() const {
+    return scope_ == Scope::avg ? value_ / static_cast<double>(count_) : value_;
+  }
+
+private:
+  Scope scope_;
+  Mode mode_;
+  double value_ = nan;
+  std::size_t count_ = 0;
+};
+
+ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::path& dir,
+                           TrialRow row) {
+  ResultGrid::Trial trial;
+  trial.id = row.id;
+  trial.name = row.name;
+  trial.path = dir / row.dir;
+  trial.config = std::move(row.config);
+  trial.metrics = std::move(row.metrics);
+  trial.iteration = row.iteration;
+  trial.time_total_s = row.time_total_s;
+  trial.state = row.state;
+  trial.stop_reason = row.stop_reason;
+  if (row.state == TrialState::error)
+    trial.error = Error(ErrorCode::user_code, row.name + ": " + row.error);
+  if (row.checkpoint)
+    trial.checkpoint = Checkpoint::from_directory(trial.path / row.checkpoint->directory);
+  if (row.is_over())
+    return trial;
+  // The row of a trial that is not over may be behind its results.
+  if (auto last = read_last_result(reader, row).value_or_throw()) {
+    trial.iteration = last->iteration;
+    trial.metrics = std::move(last->metrics);
+    if (const Value* time = trial.metrics.find_key("time_total_s"); time && time->is_number())
+      trial.time_total_s = time->as_double();
+  }
+  return trial;
+}
+
+}  // namespace
+
+std::string_view to_string(Scope scope) noexcept {
+  switch (scope) {
+    case Scope::last:
+      return "last";
+    case Scope::avg:
+      return "avg";
+    case Scope::all:
+      return "all";
+  }
+  return "unknown";
+}
+
+ResultGrid ResultGrid::open(const std::filesystem::path& experiment_dir) {
+  auto data = std::make_shared<Data>(std::filesystem::absolute(experiment_dir));
+  (void)data->reader();
+  return ResultGrid(std::move(data));
+}
+
+std::size_t ResultGrid::size() const {
+  return data_->trials().size();
+}
+
+ResultGrid::Trial ResultGrid::operator[](std::size_t index) const {
+  const std::vector<TrialId>& trials = data_->trials();
+  if (index >= trials.size()) {
+    throw Exception(ErrorCode::out_of_range, "trial " + std::to_string(index) + " of " +
+                                                 std::to_string(trials.size()) +
+                                                 " was asked for; they count from 0");
+  }
+  const JournalReader& reader = data_->reader();
+  return trial_of(reader, data_->dir, read_trial(reader, trials[index]).value_or_throw());
+}
+
+ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optional<Mode> mode,
+                                         Scope scope, bool filter_nan_and_inf) const {
+  const std::string name = metric.empty() ? spec().metric : metric;
+  if (name.empty()) {
+    throw Exception(ErrorCode::failed_precondition,
+                    "there is no best result without a metric: name one here, as in "
+                    "best_result(\"loss\", Mode::min), or set TuneConfig::metric");
+  }
+  const Mode direction = mode.value_or(spec().mode);
+  const JournalReader& reader = data_->reader();
+
+  std::optional<TrialId> best;
+  double best_value = nan;
+  std::set<std::string> seen;
+  for (const TrialId id : data_->trials()) {
+    ScopeValue value(scope, direction);
+    const auto take = [&](const Metrics& metrics) {
+      const auto number = metric_number(metrics, name);
+      if (number) {
+        value.add(*number);
+      } else if (seen.empty()) {
+        for (const auto& entry : metrics.flatten())
+          seen.insert(entry.first);
+      }
+    };
+    if (scope == Scope::last) {
+      take(trial_of(reader, data_->dir, read_trial(reader, id).value_or_throw()).metrics);
+    } else {
+      for_each_result(reader, id, 0, [&](const TrialResult& result) {
+        take(result.metrics);
+        return true;
+      }).value_or_throw();
+    }
+    if (value.empty() || (filter_nan_and_inf && !std::isfinite(value.value())))
+      continue;
+    if (!best ||
+        better_score(score_of(value.value(), direction), score_of(best_value, direction))) {
+      best = id;
+      best_value = value.value();
+    }
+  }
+  if (!best) {
+    const std::vector<std::string> names(seen.begin(), seen.end());
+    throw Exception(ErrorCode::not_found, "no trial of '" + experiment_path().string() +
+                                              "' has a " + (filter_nan_and_inf ? "finite " : "") +
+                                              "result for metric '" + name + "'" +
+                                              detail::did_you_mean(name, names));
+  }
+  Best answer;
+  static_cast<Trial&>(answer) =
+      trial_of(reader, data_->dir, read_trial(reader, *best).value_or_throw());
+  answer.metric = name;
+  answer.mode = direction;
+  answer.scope = scope;
+  answer.score = best_value;
+  return answer;
+}
+
+std::vector<Metrics> ResultGrid::metrics_history(TrialId id) const {
+  std::vector<Metrics> history;
+  for_each_result(data_->reader(), id, 0, [&](const TrialResult& result) {
+    history.push_back(result.metrics);
+    return true;
+  }).value_or_throw();
+  return history;
+}
+
+std::vector<Error> ResultGrid::errors() const {
+  std::vector<Error> errors;
+  for_each_trial(data_->reader(), [&](const TrialRow& row) {
+    if (row.state == TrialState::error)
+      errors.emplace_back(ErrorCode::user_code, row.name + ": " + row.error);
+    return true;
+  }).value_or_throw();
+  return errors;
+}
+
+std::size_t ResultGrid::num_errors() const {
+  return static_cast<std::size_t>(status().errored);
+}
+
+std::size_t ResultGrid::num_terminated() const {
+  return static_cast<std::size_t>(status().terminated);
+}
+
+bool ResultGrid::interrupted() const {
+  return state() != ExperimentState::finished;
+}
+
+ExperimentState ResultGrid::state() const {
+  return status().state;
+}
+
+std::string ResultGrid::message() const {
+  return status().message;
+}
+
+const std::filesystem::path& ResultGrid::experiment_path() const {
+  return data_->dir;
+}
+
+std::uint64_t ResultGrid::actor_starts() const {
+  return status().actor_starts;
+}
+
+std::uint64_t ResultGrid::num_results() const {
+  return status().results;
+}
+
+const ExperimentSpec& ResultGrid::spec() const {
+  return data_->spec();
+}
+
+const ExperimentRow& ResultGrid::status() const {
+  return data_->status();
+}
+
+std::ostream& operator<<(std::ostream& out, const ResultGrid::Trial& trial) {
+  out << trial.name << ' ' << to_string(trial.state);
+  if (trial.iteration > 0)
+    out << " after iteration " << trial.iteration << ", " << config_text(trial.metrics);
+  if (trial.error)
+    out << ", " << trial.error->message();
+  return out << ", config " << trial.config;
+}
+
+std::ostream& operator<<(std::ostream& out, const ResultGrid::Best& best) {
+  return out << best.name << " with " << best.metric << '=' << short_number(best.score) << " ("
+             << to_string(best.mode) << " over " << meaning(best.scope) << ", scope "
+             << to_string(best.scope) << "), config " << best.config;
+}
+
+std::ostream& operator<<(std::ostream& out, const ResultGrid& grid) {
+  const ExperimentRow& status = grid.status();
+  return out << grid.spec().name << ": " << to_string(status.state) << ", "
+             << plural(grid.size(), "trial") << ", " << status.terminated << " terminated, "
+             << status.errored << " failed, " << plural(status.results, "result") << ", "
+             << plural(status.actor_starts, "actor start") << ", "
+             << duration_text(std::chrono::duration<double>(status.run_time).count()) << ", in "
+             << grid.experiment_path().string();
+}
+
+}  // namespace troupe::tune

@@ -1,0 +1,308 @@
+#include <troupe/serialization/value.hpp>
+#include <troupe/tune/detail/loop_machine.hpp>
+#include <troupe/tune/detail/planner.hpp>
+#include <troupe/tune/detail/result_limits.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/trial_loop.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace troupe::tune {
+
+using detail::Judge;
+using detail::Judgement;
+using detail::LoopMachine;
+using detail::Phase;
+using detail::Trial;
+
+/// Time, turns and the conversion of events around the machine.
+class TrialLoop::Impl {
+public:
+  explicit Impl(std::unique_ptr<LoopMachine> m) : machine(std::move(m)) {}
+
+  /// The run time at a moment; never goes back.
+  Duration run_time_at(TimePoint moment) const {
+    return std::max(machine->state().run_time, base + (moment - origin));
+  }
+
+  Status process(RecordedBody body, Step& step, std::uint64_t& stale);
+  Status take_in_turn(RecordedBody body, Step& step, std::uint64_t& stale);
+  Status process_held(Step& step, std::uint64_t& stale);
+  bool hold(RecordedBody& body);
+  void answer_held(Step& step, std::size_t first_command);
+
+  std::unique_ptr<LoopMachine> machine;
+  RunBegan began;
+  TimePoint origin;
+  Duration base{0};
+  Duration now{0};
+  std::int64_t wall_ms = 0;
+  bool started = false;
+  /// Events that came before the turn of their trial; only when the run is deterministic. Not part
+  /// of the state: nothing of them was accepted.
+  std::map<TrialId, std::deque<RecordedBody>> held;
+};
+
+namespace {
+
+/// What the loop records of an event. The metrics get "training_iteration", unless the user set it.
+RecordedBody recorded_body(const EventBody& body) {
+  return std::visit(
+      [](const auto& event) -> RecordedBody {
+        using E = std::decay_t<decltype(event)>;
+        if constexpr (std::is_same_v<E, Reported>) {
+          if (auto problem = detail::result_problem(event))
+            return TrialFailed{event.worker, event.key, std::move(*problem), false};
+          Reported report = event;
+          if (report.metrics.find_key("training_iteration") == nullptr)
+            report.metrics["training_iteration"] = report.iteration;
+          return report;
+        } else {
+          return event;
+        }
+      },
+      body);
+}
+
+}  // namespace
+
+Status TrialLoop::Impl::process(RecordedBody body, Step& step, std::uint64_t& stale) {
+  Judgement judgement = machine->judge(now)(body);
+  switch (judgement.kind) {
+    case Judgement::Kind::stale:
+      ++stale;
+      return ok();
+    case Judgement::Kind::ignored:
+      if (const auto* exited = std::get_if<WorkerExited>(&body))
+        machine->worker_left(exited->worker);
+      if (!std::holds_alternative<Tick>(body) || !machine->anything_due(now))
+        return ok();
+      break;
+    case Judgement::Kind::answered:
+      machine->answered(*judgement.answer);
+      step.when_accepted.push_back(std::move(*judgement.answer));
+      return ok();
+    case Judgement::Kind::decided:
+      break;
+  }
+  const std::size_t first_command = step.when_accepted.size();
+  TROUPE_RETURN_IF_ERROR(
+      machine->record(std::move(body), std::move(judgement.decision), now, wall_ms, step));
+  if (!held.empty())
+    answer_held(step, first_command);
+  return ok();
+}
+
+/// A worker that waits for an answer is not told to stop its step: the answer says so.
+void TrialLoop::Impl::answer_held(Step& step, std::size_t first_command) {
+  for (std::size_t i = first_command; i < step.when_accepted.size(); ++i) {
+    const auto* stop = std::get_if<StopTrial>(&step.when_accepted[i]);
+    const auto waiting = stop != nullptr ? held.find(stop->key.trial) : held.end();
+    if (waiting == held.end())
+      continue;
+    const auto* report = std::get_if<Reported>(&waiting->second.front());
+    if (report == nullptr)
+      continue;
+    step.when_accepted[i] =
+        Answer{report->worker, report->key, report->message, Verdict::stop, std::nullopt};
+    waiting->second.pop_front();
+    if (waiting->second.empty())
+      held.erase(waiting);
+  }
+}
+
+/// True: the event waits for the turn of its trial.
+bool TrialLoop::Impl::hold(RecordedBody& body) {
+  const Judge judge = machine->judge(now);
+  if (const auto* exited = std::get_if<WorkerExited>(&body)) {
+    const auto* worker = machine->state().workers.find(exited->worker);
+    const auto waiting =
+        worker != nullptr && worker->trial ? held.find(*worker->trial) : held.end();
+    if (waiting != held.end()) {
+      auto& queue = waiting->second;
+      if (auto* ended = std::get_if<TrialEnded>(&queue.back())) {
+        ended->reusable = false;
+      } else if (auto* failed = std::get_if<TrialFailed>(&queue.back())) {
+        failed->reusable = false;
+      } else if (exited->kind == FailureKind::infrastructure) {
+        // What the dead attempt reported was not accepted; the next attempt reports it again.
+        held.erase(waiting);
+        return false;
+      }
+      queue.push_back(std::move(body));
+      return true;
+    }
+  }
+  const auto trial = judge.waits_for_turn(body);
+  if (!trial || trial == machine->turn())
+    return false;
+  held[*trial].push_back(std::move(body));
+  return true;
+}
+
+Status TrialLoop::Impl::process_held(Step& step, std::uint64_t& stale) {
+  while (!held.empty()) {
+    // The experiment stops: turns are over, and everything that waits is let in.
+    auto next = machine->state().drain ? held.begin() : held.end();
+    if (next == held.end()) {
+      const auto turn = machine->turn();
+      next = turn ? held.find(*turn) : held.end();
+    }
+    // The end of a worker follows the end of its trial without a turn of its own.
+    for (auto it = held.begin(); next == held.end() && it != held.end(); ++it)
+      if (!machine->judge(now).waits_for_turn(it->second.front()))
+        next = it;
+    if (next == held.end())
+      return ok();
+    RecordedBody body = std::move(next->second.front());
+    next->second.pop_front();
+    if (next->second.empty())
+      held.erase(next);
+    TROUPE_RETURN_IF_ERROR(process(std::move(body), step, stale));
+  }
+  return ok();
+}
+
+Status TrialLoop::Impl::take_in_turn(RecordedBody body, Step& step, std::uint64_t& stale) {
+  if (!machine->deterministic())
+    return process(std::move(body), step, stale);
+  if (!hold(body))
+    TROUPE_RETURN_IF_ERROR(process(std::move(body), step, stale));
+  return process_held(step, stale);
+}
+
+TrialLoop::TrialLoop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TrialLoop::~TrialLoop() = default;
+
+Result<std::unique_ptr<TrialLoop>> TrialLoop::create(ExperimentSpec spec, const Searcher* searcher,
+                                                     const Scheduler* scheduler,
+                                                     LoopEnvironment environment) {
+  const double cpus = environment.cpus;
+  TROUPE_TRY(machine,
+             LoopMachine::make(std::move(spec), searcher, scheduler, std::move(environment)));
+  auto impl = std::make_unique<Impl>(std::move(machine));
+  impl->began.cpus = cpus;
+  return std::unique_ptr<TrialLoop>(new TrialLoop(std::move(impl)));
+}
+
+Result<std::unique_ptr<TrialLoop>> TrialLoop::restore(const JournalReader& journal,
+                                                      const Searcher* searcher,
+                                                      const Scheduler* scheduler,
+                                                      LoopEnvironment environment,
+                                                      ResumeConfig resume) {
+  TROUPE_TRY(spec, read_spec(journal));
+  const double cpus = environment.cpus;
+  TROUPE_TRY(machine,
+             LoopMachine::make(std::move(spec), searcher, scheduler, std::move(environment)));
+  TROUPE_TRY(after, machine->load_snapshot(journal));
+  Status failed = ok();
+  const auto apply = [&](Sequence sequence, std::string_view bytes) {
+    auto event = decode<EventRecord>(bytes);
+    failed = event ? machine->replay(sequence, *event, bytes.size())
+                   : Status(std::move(event).error().with_context("event " + to_string(sequence)));
+    return failed.has_value();
+  };
+  TROUPE_RETURN_IF_ERROR(journal.events(after, apply));
+  TROUPE_RETURN_IF_ERROR(std::move(failed));
+  auto impl = std::make_unique<Impl>(std::move(machine));
+  RunBegan& began = impl->began;
+  began.restored = true;
+  began.cpus = cpus;
+  began.resume = resume;
+  if (resume.errored != Resume::skip) {
+    TROUPE_RETURN_IF_ERROR(for_each_trial(journal, [&](const TrialRow& row) {
+      if (row.state == TrialState::error && !row.restarted_as)
+        began.errored.push_back(row);
+      return true;
+    }));
+    for (const TrialRow& row : began.errored) {
+      TROUPE_TRY(checkpoints, read_checkpoints(journal, row.id));
+      began.errored_checkpoints.push_back(std::move(checkpoints));
+    }
+  }
+  return std::unique_ptr<TrialLoop>(new TrialLoop(std::move(impl)));
+}
+
+Result<std::string> TrialLoop::verify_replay(const JournalReader& journal, const Searcher* searcher,
+                                             const Scheduler* scheduler) {
+  TROUPE_TRY(spec, read_spec(journal));
+  LoopEnvironment environment{.cpus = 1e6};  // each event says how many there were
+  TROUPE_TRY(machine,
+             LoopMachine::make(std::move(spec), searcher, scheduler, std::move(environment)));
+  Status failed = ok();
+  const auto check = [&](Sequence sequence, std::string_view bytes) {
+    auto event = decode<EventRecord>(bytes);
+    failed = event ? machine->verify(sequence, *event, bytes)
+                   : Status(std::move(event).error().with_context("event " + to_string(sequence)));
+    return failed.has_value();
+  };
+  TROUPE_RETURN_IF_ERROR(journal.events(Sequence(), check));
+  TROUPE_RETURN_IF_ERROR(std::move(failed));
+  return machine->fingerprint();
+}
+
+Result<Step> TrialLoop::start(TimePoint now, std::int64_t wall_ms) {
+  if (impl_->started)
+    return Error(ErrorCode::failed_precondition, "the trial loop was started before");
+  impl_->started = true;
+  impl_->origin = now;
+  impl_->base = impl_->machine->state().run_time;
+  impl_->now = impl_->base;
+  impl_->wall_ms = wall_ms;
+  Step step;
+  // Trials that had their last result when the driver died: nobody else will report their end.
+  std::vector<TrialEnded> ends;
+  for (const auto& [id, trial] : impl_->machine->state().trials.all())
+    if (trial.row.state == TrialState::running &&
+        (trial.phase == Phase::stopping || trial.phase == Phase::pausing))
+      ends.push_back({WorkerId(), {id, trial.row.attempt}, false, false});
+  TROUPE_RETURN_IF_ERROR(impl_->process(std::move(impl_->began), step, stale_));
+  for (TrialEnded& end : ends)
+    TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(std::move(end), step, stale_));
+  return step;
+}
+
+Result<Step> TrialLoop::handle(const Event& event) {
+  if (!impl_->started)
+    return Error(ErrorCode::failed_precondition, "the trial loop was not started");
+  impl_->now = impl_->run_time_at(event.now);
+  impl_->wall_ms = event.wall_ms;
+  Step step;
+  TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(recorded_body(event.body), step, stale_));
+  return step;
+}
+
+bool TrialLoop::finished() const {
+  const auto& state = impl_->machine->state();
+  return impl_->started && state.done && state.workers.empty();
+}
+
+std::optional<TimePoint> TrialLoop::next_deadline() const {
+  const auto at = detail::Planner::deadline(impl_->machine->parts());
+  if (!impl_->started || !at)
+    return std::nullopt;
+  return impl_->origin + (*at - impl_->base);
+}
+
+const ExperimentSpec& TrialLoop::spec() const {
+  return impl_->machine->parts().setting.spec;
+}
+
+const ExperimentRow& TrialLoop::status() const {
+  return impl_->machine->state().status;
+}
+
+std::string TrialLoop::fingerprint() const {
+  return impl_->machine->fingerprint();
+}
+
+std::vector<TrialLoop::LiveTrial> TrialLoop::live_trials() const {
+  std::vector<LiveTrial> live;
+  for (const auto& [id, trial] : impl_->machine->state().trials.all())
+    live.push_back({trial.row, trial.has_worker() ? std::optional(trial.worker) : std::nullopt});
+  return live;
+}
+
+}  // namespace troupe::tune
