@@ -150,10 +150,14 @@ std::string_view to_string(Scope scope) noexcept {
   return "unknown";
 }
 
+ResultGrid ResultGrid::of(const std::filesystem::path& experiment_dir) {
+  return ResultGrid(std::make_shared<Data>(std::filesystem::absolute(experiment_dir)));
+}
+
 ResultGrid ResultGrid::open(const std::filesystem::path& experiment_dir) {
-  auto data = std::make_shared<Data>(std::filesystem::absolute(experiment_dir));
-  (void)data->reader();
-  return ResultGrid(std::move(data));
+  ResultGrid grid = of(experiment_dir);
+  (void)grid.data_->reader();
+  return grid;
 }
 
 std::size_t ResultGrid::size() const {

@@ -69,6 +69,9 @@ public:
   /// The experiment in a folder, running or not. Throws not_found when there is none.
   static ResultGrid open(const std::filesystem::path& experiment_dir);
 
+  /// The same without looking yet: errors come with the first access.
+  static ResultGrid of(const std::filesystem::path& experiment_dir);
+
   /// Trials that were created.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
@@ -138,10 +141,10 @@ public:
   /// One line: states, results, time, where it lies.
   friend std::ostream& operator<<(std::ostream& out, const ResultGrid& grid);
 
+private:
   class Data;
   explicit ResultGrid(std::shared_ptr<Data> data) : data_(std::move(data)) {}
 
-private:
   std::shared_ptr<Data> data_;
 };
 

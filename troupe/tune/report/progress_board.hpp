@@ -33,11 +33,11 @@ struct TrialView {
 
 /// What the board knows about the experiment.
 struct BoardOptions {
-  std::string experiment;
-  std::string path;
-  std::string metric;  ///< empty: the first metrics that come are shown, and there is no best one
+  std::string experiment{};
+  std::string path{};
+  std::string metric{};  ///< empty: the first metrics that come are shown, and there is no best one
   Mode mode = Mode::max;
-  std::optional<uint64_t> planned;
+  std::optional<uint64_t> planned{};
   double cpus_per_trial = 1;
   double cpus_total = 0;
   uint64_t max_concurrent_trials = 0;  ///< 0: no limit

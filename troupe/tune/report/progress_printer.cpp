@@ -36,6 +36,11 @@ PrinterOptions printer_options_for(int fd) {
   return options;
 }
 
+std::size_t terminal_columns(int fd) {
+  struct winsize size {};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
 ProgressPrinter::ProgressPrinter(PrinterOptions options, std::function<ProgressSnapshot()> source)
     : options_(options), source_(std::move(source)) {
   if (options_.live && live_table_shown.exchange(true))

@@ -27,6 +27,9 @@ struct PrinterOptions {
 /// NO_COLOR is set, a line each ten seconds otherwise.
 [[nodiscard]] PrinterOptions printer_options_for(int fd);
 
+/// Columns of the terminal behind `fd`; 100 when it is none.
+[[nodiscard]] std::size_t terminal_columns(int fd);
+
 /// Shows snapshots on a thread of its own until it is stopped. What it cannot write (a closed pipe)
 /// is dropped: nobody's run ends because nobody looks. While a live table is shown, log lines go
 /// past above it. There is one live table per process: a second printer shows lines.

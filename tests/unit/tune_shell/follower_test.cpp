@@ -1,0 +1,182 @@
+#include <troupe/base/file.hpp>
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/experiment_follower.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+
+#include <fstream>
+#include <sstream>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/scratch_folder.hpp"
+#include "tests/unit/tune_shell/story.hpp"
+
+using namespace troupe;
+using namespace troupe::tune;
+using namespace troupe::tune::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  return read_file(path, 1 << 20).value_or(std::string());
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Follows what there is, to the end.
+Status follow(const JournalReader& journal, const fs::path& dir) {
+  ExperimentFollower follower(journal, dir, true, nullptr);
+  return follower.finish(nullptr);
+}
+
+/// All result files of the story's trials as one text.
+std::string all_files(const fs::path& dir) {
+  std::string text;
+  for (const char* trial : {"Quadratic_00000", "Quadratic_00001"})
+    for (const char* file : {"params.json", "result.json", "progress.csv", "error.txt"})
+      text += std::string(file) + ":\n" + read(dir / trial / file);
+  return text;
+}
+
+/// What the files say when nothing disturbs the follower.
+std::string expected() {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  REQUIRE(follow(journal, dir.path()));
+  return all_files(dir.path());
+}
+
+}  // namespace
+
+TEST_CASE("the files of a trial hold its results, each once") {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  REQUIRE(follow(journal, dir.path()));
+  const fs::path first = dir.path() / "Quadratic_00000";
+  CHECK(lines(read(first / "result.json")) == 2);
+  CHECK(lines(read(first / "progress.csv")) == 3);
+  CHECK(read(first / "progress.csv").find(",late\n") != std::string::npos);
+  CHECK(read(first / "error.txt").empty());
+  CHECK(read(dir.path() / "Quadratic_00001" / "error.txt").find("Failure # 1 (") == 0);
+  CHECK(read(first / "params.json") == "{\n  \"x\": 1.5\n}\n");
+}
+
+TEST_CASE("a follower that is killed after any event goes on without loss or repetition") {
+  const std::string whole = expected();
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  const uint64_t events = journal.watermarks().accepted.value;
+  for (uint64_t cut = 0; cut <= events; ++cut) {
+    CAPTURE(cut);
+    const troupe::testing::ScratchFolder dir("follower");
+    REQUIRE(follow(journal, dir.path()));
+    // As if the note had not been written for a while: the files are ahead of it.
+    auto note = parse_json(read(dir.path() / "result_files.json"));
+    REQUIRE(note.has_value());
+    note->as_map()["sequence"] = cut;
+    REQUIRE(write_file_atomically(dir.path() / "result_files.json", to_json(*note)));
+    REQUIRE(follow(journal, dir.path()));
+    CHECK(all_files(dir.path()) == whole);
+  }
+}
+
+TEST_CASE("files of another boot or store are made again") {
+  const std::string whole = expected();
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  REQUIRE(follow(journal, dir.path()));
+  // The machine lost what was not synced; the journal may have lost its tail as well.
+  std::ofstream(dir.path() / "Quadratic_00000" / "result.json") << "{\"training_iteration\":9}\n";
+  SUBCASE("the note is gone") {
+    fs::remove(dir.path() / "result_files.json");
+  }
+  SUBCASE("the note is of another boot") {
+    auto note = parse_json(read(dir.path() / "result_files.json"));
+    note->as_map()["boot_id"] = "other";
+    REQUIRE(write_file_atomically(dir.path() / "result_files.json", to_json(*note)));
+  }
+  SUBCASE("the note is ahead of the journal") {
+    auto note = parse_json(read(dir.path() / "result_files.json"));
+    note->as_map()["sequence"] = 1'000'000;
+    REQUIRE(write_file_atomically(dir.path() / "result_files.json", to_json(*note)));
+  }
+  SUBCASE("the note is damaged") {
+    REQUIRE(write_file_atomically(dir.path() / "result_files.json", "{"));
+  }
+  REQUIRE(follow(journal, dir.path()));
+  CHECK(all_files(dir.path()) == whole);
+}
+
+TEST_CASE("finishing says what could not be written, and the rest is there") {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  std::ofstream(dir.path() / "Quadratic_00000") << "a file in the way";
+  const Status status = follow(journal, dir.path());
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code() == ErrorCode::io);
+  CHECK(status.error().message().find("Quadratic_00000") != std::string::npos);
+  CHECK(lines(read(dir.path() / "Quadratic_00001" / "result.json")) == 2);
+}
+
+TEST_CASE("the board shows where each trial stands") {
+  MemoryJournal journal;
+  Story story(journal);
+  ProgressBoard board({.experiment = "story", .metric = "loss", .mode = Mode::min});
+  std::vector<std::string> said;
+  ProgressFeed feed(board, "/r/story", true, [&](std::string line) { said.push_back(line); });
+  REQUIRE(feed.load(journal));
+  tell(story);
+  REQUIRE(for_each_event(journal, Sequence(0), [&](Sequence sequence, const EventRecord& event) {
+    feed.apply(sequence, event);
+    return true;
+  }));
+  CHECK(board.state_of(TrialId(0)) == "TERMINATED");
+  CHECK(board.state_of(TrialId(1)) == "RUNNING");
+  const ProgressSnapshot snapshot = board.snapshot(0, 0);
+  CHECK(snapshot.results == 4);
+  CHECK(snapshot.actor_starts == 2);
+  REQUIRE(snapshot.best.has_value());
+  CHECK(snapshot.best->trial == "Quadratic_00000");
+  const std::string failed =
+      "Quadratic_00001 failed and is tried again: std::runtime_error: it broke";
+  CHECK(std::find(said.begin(), said.end(), failed) != said.end());
+  const std::string ended = "Quadratic_00000 ended after iteration 2: done";
+  CHECK(std::find(said.begin(), said.end(), ended) != said.end());
+}
+
+TEST_CASE("a board that is loaded from the rows equals one that followed the events") {
+  MemoryJournal journal;
+  Story story(journal);
+  tell(story);
+  ProgressBoard board({.experiment = "story", .metric = "loss", .mode = Mode::min});
+  ProgressFeed feed(board, "/r/story", false, nullptr);
+  REQUIRE(feed.load(journal));
+  CHECK(board.state_of(TrialId(0)) == "TERMINATED");
+  const ProgressSnapshot snapshot = board.snapshot(0, 0);
+  REQUIRE(snapshot.groups.size() == 2);
+  CHECK(snapshot.groups[0].state == "RUNNING");
+  CHECK(snapshot.groups[0].rows.at(0).iteration == 2);
+
+  SUBCASE("a restart lets everything wait that ran") {
+    story.begin(true);
+    REQUIRE(for_each_event(journal, Sequence(journal.watermarks().accepted.value - 1),
+                           [&](Sequence sequence, const EventRecord& event) {
+                             feed.apply(sequence, event);
+                             return true;
+                           }));
+    CHECK(board.state_of(TrialId(1)) == "PENDING");
+  }
+}

@@ -1,0 +1,50 @@
+#include <troupe/apps/commands.hpp>
+#include <troupe/base/error.hpp>
+#include <troupe/base/version.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+namespace {
+
+using namespace troupe;
+
+int run(int argc, char** argv) {
+  CLI::App app{"Looks at experiments of Troupe. Reading never disturbs a run."};
+  app.name("troupe");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(version));
+  app.footer(
+      "Exit status: 0 fine, 1 error, 2 wrong usage, 3 no such experiment or trial,\n"
+      "4 doctor found damage.");
+  int status = apps::exit_ok;
+  apps::add_list(app, status);
+  apps::add_show(app, status);
+  apps::add_doctor(app, status);
+  apps::add_version(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? apps::exit_ok : apps::exit_usage;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that goes away (`troupe list | head`) is an error of write, not the end by a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const Exception& error) {
+    std::fprintf(stderr, "troupe: %s\n", error.error().message().c_str());
+    return error.code() == ErrorCode::not_found ? apps::exit_not_found : apps::exit_error;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "troupe: %s\n", error.what());
+    return apps::exit_error;
+  }
+}

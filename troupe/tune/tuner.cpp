@@ -1,0 +1,296 @@
+#include <troupe/actors/registry.hpp>
+#include <troupe/base/clock.hpp>
+#include <troupe/base/log.hpp>
+#include <troupe/runtime/storage/experiment_path.hpp>
+#include <troupe/runtime/store/secondary_reader.hpp>
+#include <troupe/runtime/store/store.hpp>
+#include <troupe/tune/experiment.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/experiment_spec.hpp>
+#include <troupe/tune/report/text.hpp>
+#include <troupe/tune/tuner.hpp>
+
+#include <mutex>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <utility>
+
+namespace troupe::tune {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The one place where something random comes in. It is stored with the experiment.
+std::uint64_t draw_seed() {
+  std::random_device device;  // style: allow(std::random_device) the seed that is stored
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+/// "Quadratic_2026-01-31_14-02-05", with a number behind it where that is taken.
+Result<std::string> default_name(const RunConfig& run, const std::string& trainable) {
+  std::string name = trainable + '_' + local_time_text(real_clock().wall_ms());
+  for (char& c : name) {
+    if (c == ' ')
+      c = '_';
+    if (c == ':')
+      c = '-';
+  }
+  for (int count = 1;; ++count) {
+    std::string candidate = count == 1 ? name : name + '_' + std::to_string(count);
+    TROUPE_TRY(dir, experiment_directory(run.storage_path, candidate));
+    if (!fs::exists(dir))
+      return candidate;
+  }
+}
+
+Status check_free(const fs::path& dir, const std::string& name) {
+  if (!store_exists(dir))
+    return ok();
+  return Error(
+      ErrorCode::already_exists,
+      "experiment '" + name + "' is there already, in '" + dir.string() +
+          "': choose another RunConfig.name, or go on with it by Tuner::restore(runtime, \"" +
+          dir.string() + "\")");
+}
+
+void tell_notes(const OpenedStore& store) {
+  for (const std::string& note : store.notes)
+    log::warning(note);
+}
+
+Result<std::optional<std::uint64_t>> planned_trials(const ExperimentSpec& spec,
+                                                    const Searcher* given) {
+  TROUPE_TRY(context, search_context(spec));
+  TROUPE_TRY(searcher, searcher_for(spec, given));
+  return searcher->planned(context);
+}
+
+Result<ResumeConfig> resume_config(const RestoreOptions& options) {
+  if (options.resume_errored && options.restart_errored) {
+    return Error(ErrorCode::invalid_argument,
+                 "RestoreOptions: resume_errored and restart_errored contradict each other; set "
+                 "one of them");
+  }
+  ResumeConfig resume;
+  resume.unfinished = options.resume_unfinished ? Resume::resume : Resume::skip;
+  if (options.resume_errored)
+    resume.errored = Resume::resume;
+  if (options.restart_errored)
+    resume.errored = Resume::restart;
+  return resume;
+}
+
+}  // namespace
+
+class Tuner::Impl {
+public:
+  Impl(Runtime& runtime, std::string trainable, TunerOptions options)
+      : runtime_(runtime),
+        trainable_(std::move(trainable)),
+        options_(std::move(options)),
+        verbose_(options_.run_config.verbose),
+        handle_signals_(options_.handle_signals) {}
+
+  Impl(Runtime& runtime, fs::path dir, const ExperimentSpec& spec, RestoreOptions options)
+      : runtime_(runtime),
+        trainable_(spec.trainable),
+        dir_(std::move(dir)),
+        restore_(std::move(options)),
+        verbose_(restore_->verbose.value_or(spec.verbose)),
+        handle_signals_(restore_->handle_signals),
+        results_(std::in_place, ResultGrid::open(dir_)) {}
+
+  ResultGrid fit() {
+    if (fitted_) {
+      throw Exception(ErrorCode::failed_precondition,
+                      "fit() was called before; Tuner::restore(runtime, \"" + dir_.string() +
+                          "\") goes on with an experiment");
+    }
+    fitted_ = true;
+    {
+      auto experiment = (restore_ ? open() : create()).value_or_throw();
+      const std::lock_guard lock(mutex_);
+      experiment_ = std::move(experiment);
+    }
+    Status status = experiment_->run();
+    {
+      const std::lock_guard lock(mutex_);
+      experiment_.reset();
+    }
+    if (!status) {
+      throw Exception(status.error().code(),
+                      "experiment '" + dir_.string() + "' ended: " + status.error().message() +
+                          ". Nothing that was accepted is lost: mend the cause, then " +
+                          restore_hint());
+    }
+    results_.emplace(ResultGrid::of(dir_));
+    if (verbose_ > 0)
+      tell_results();
+    return *results_;
+  }
+
+  ResultGrid get_results() const {
+    if (!results_) {
+      throw Exception(ErrorCode::failed_precondition,
+                      "there are no results yet: call fit(), or make the tuner with "
+                      "Tuner::restore");
+    }
+    return *results_;
+  }
+
+  void request_stop(const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (experiment_)
+      experiment_->request_stop(reason);
+  }
+
+private:
+  Result<std::unique_ptr<Experiment>> create() {
+    TROUPE_TRY(entry, find_trainable(trainable_));
+    RunConfig& run = options_.run_config;
+    if (run.name.empty()) {
+      TROUPE_TRY(name, default_name(run, trainable_));
+      run.name = std::move(name);
+    }
+    TROUPE_TRY(dir, experiment_directory(run.storage_path, run.name));
+    TROUPE_RETURN_IF_ERROR(check_free(dir, run.name));
+    dir_ = std::move(dir);
+    TROUPE_TRY(spec, make_spec({.name = run.name,
+                                .trainable = trainable_,
+                                .is_function = entry.is_function(),
+                                .param_space = options_.param_space,
+                                .tune_config = options_.tune_config,
+                                .run_config = run,
+                                .seed = draw_seed(),
+                                .now_ms = real_clock().wall_ms()}));
+    const Searcher* searcher = options_.tune_config.search_alg.get();
+    TROUPE_TRY(planned, planned_trials(spec, searcher));
+    TROUPE_TRY(loop, TrialLoop::create(std::move(spec), searcher,
+                                       options_.tune_config.scheduler.get(), environment()));
+    TROUPE_RETURN_IF_ERROR(check_location());
+    // Only now something is written.
+    TROUPE_RETURN_IF_ERROR(create_experiment_directory(dir_));
+    TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::create}));
+    return make_experiment(std::move(loop), std::move(store), planned);
+  }
+
+  Result<std::unique_ptr<Experiment>> open() {
+    TROUPE_TRY(resume, resume_config(*restore_));
+    TROUPE_RETURN_IF_ERROR(check_location());
+    TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::existing}));
+    const Searcher* searcher = restore_->search_alg.get();
+    TROUPE_TRY(loop, TrialLoop::restore(*store.journal, searcher, restore_->scheduler.get(),
+                                        environment(), resume));
+    TROUPE_TRY(planned, planned_trials(loop->spec(), searcher));
+    return make_experiment(std::move(loop), std::move(store), planned);
+  }
+
+  std::unique_ptr<Experiment> make_experiment(std::unique_ptr<TrialLoop> loop, OpenedStore store,
+                                              std::optional<std::uint64_t> planned) {
+    tell_notes(store);
+    if (verbose_ > 0) {
+      log::info(restore_ ? "going on with an experiment" : "starting an experiment",
+                {{"trainable", trainable_},
+                 {"folder", dir_.string()},
+                 {"seed", loop->spec().seed},
+                 {"cpus", runtime_.cpus()}});
+    }
+    return std::make_unique<Experiment>(runtime_, std::move(loop), std::move(store.journal),
+                                        ExperimentOptions{.dir = dir_,
+                                                          .planned = planned,
+                                                          .verbose = verbose_,
+                                                          .handle_signals = handle_signals_});
+  }
+
+  LoopEnvironment environment() const { return {.experiment_dir = dir_, .cpus = runtime_.cpus()}; }
+
+  Status check_location() const {
+    TROUPE_TRY(warning, check_store_location(dir_));
+    if (warning)
+      log::warning(*warning);
+    return ok();
+  }
+
+  std::string restore_hint() const {
+    return "go on with Tuner::restore(runtime, \"" + dir_.string() + "\")";
+  }
+
+  void tell_results() const {
+    log::info("experiment ended", {{"results", text_of(*results_)}});
+    if (!results_->spec().metric.empty()) {
+      try {
+        const ResultGrid::Best best = results_->best_result();
+        log::info("best result", {{"trial", text_of(best)}});
+      } catch (const Exception& error) {
+        log::info("no best result", {{"reason", error.error().message()}});
+      }
+    }
+    if (results_->interrupted())
+      log::warning("trials are left: " + restore_hint(), {{"reason", results_->message()}});
+  }
+
+  template <class T>
+  static std::string text_of(const T& value) {
+    std::ostringstream out;
+    out << value;
+    return out.str();
+  }
+
+  Runtime& runtime_;
+  const std::string trainable_;
+  TunerOptions options_;
+  fs::path dir_;
+  const std::optional<RestoreOptions> restore_;
+  const std::int32_t verbose_;
+  const bool handle_signals_;
+  bool fitted_ = false;
+  std::optional<ResultGrid> results_;
+
+  std::mutex mutex_;
+  std::unique_ptr<Experiment> experiment_;
+};
+
+Tuner::Tuner(Runtime& runtime, std::string trainable, TunerOptions options)
+    : impl_(std::make_unique<Impl>(runtime, std::move(trainable), std::move(options))) {}
+Tuner::Tuner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Tuner::~Tuner() = default;
+Tuner::Tuner(Tuner&&) noexcept = default;
+Tuner& Tuner::operator=(Tuner&&) noexcept = default;
+
+Tuner Tuner::restore(Runtime& runtime, const fs::path& path, RestoreOptions options) {
+  const fs::path dir = fs::absolute(path).lexically_normal();
+  resume_config(options).value_or_throw();
+  const auto reader = open_secondary(dir).value_or_throw();
+  const ExperimentSpec spec = read_spec(*reader).value_or_throw();
+  if (!options.trainable.empty() && options.trainable != spec.trainable) {
+    throw Exception(ErrorCode::failed_precondition, "the experiment in '" + dir.string() +
+                                                        "' is one of trainable '" + spec.trainable +
+                                                        "', not of '" + options.trainable + "'");
+  }
+  if (const auto entry = find_trainable(spec.trainable); !entry) {
+    throw Exception(ErrorCode::failed_precondition, "the experiment in '" + dir.string() +
+                                                        "' needs the trainable '" + spec.trainable +
+                                                        "': " + entry.error().message());
+  }
+  return Tuner(std::make_unique<Impl>(runtime, dir, spec, std::move(options)));
+}
+
+bool Tuner::can_restore(const fs::path& path) {
+  return store_exists(path);
+}
+
+ResultGrid Tuner::fit() {
+  return impl_->fit();
+}
+
+ResultGrid Tuner::get_results() const {
+  return impl_->get_results();
+}
+
+void Tuner::request_stop(const std::string& reason) {
+  impl_->request_stop(reason);
+}
+
+}  // namespace troupe::tune
