@@ -29,17 +29,17 @@ inline constexpr const char* parent_pid_variable = "TROUPE_PARENT_PID";
 /// signal mask, /dev/null as stdin, one pipe as stdout and stderr, and no other open file.
 struct ProcessSpec {
   std::filesystem::path executable = "/proc/self/exe";  ///< not searched in PATH
-  std::vector<std::string> arguments;                   ///< without argv[0]
-  std::string name;  ///< argv[0]; empty: this program's for /proc/self/exe, else `executable`
+  std::vector<std::string> arguments{};                 ///< without argv[0]
+  std::string name{};  ///< argv[0]; empty: this program's for /proc/self/exe, else `executable`
 
   /// Added to (and replacing entries of) the environment this process had when the spawner was
   /// made.
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::pair<std::string, std::string>> environment{};
 
-  bool socket = false;       ///< connect fd 3 of the child with `Process::take_socket`
-  std::vector<int> inherit;  ///< files of this process that the child sees as fd 4, 5, ...
+  bool socket = false;         ///< connect fd 3 of the child with `Process::take_socket`
+  std::vector<int> inherit{};  ///< files of this process that the child sees as fd 4, 5, ...
 
-  std::filesystem::path log_file;  ///< first log file; empty: none. See `Process::set_log_file`
+  std::filesystem::path log_file{};  ///< first log file; empty: none. See `Process::set_log_file`
   uint64_t log_limit_bytes = 0;
 };
 
@@ -47,10 +47,10 @@ struct ProcessSpec {
 /// but `wait`, and may run before `spawn` has returned.
 struct ProcessEvents {
   /// It ended and is reaped, its group is killed and its output is complete. Called exactly once.
-  std::function<void(const ExitStatus&)> on_exit;
+  std::function<void(const ExitStatus&)> on_exit{};
   /// It was stopped by the signal `stopped_by` (SIGSTOP, a debugger), or goes on (0). Noticed
   /// within `process_stop_poll`.
-  std::function<void(int stopped_by)> on_stop;
+  std::function<void(int stopped_by)> on_stop{};
 };
 
 /// How long a stop or continuation of a child may go unnoticed.

@@ -68,7 +68,8 @@ Status start_watching(int parent_pidfd) {
 }
 
 // SIGHUP and not SIGKILL: the handler takes along what user code has started. The kernel also sends
-// it, with a continuation, to a stopped group whose parent has died.
+// it, with a continuation, to a stopped group whose parent has died (one that stops at that very
+// moment ends as soon as somebody continues it).
 Status bind_to_parent(pid_t parent) {
   struct sigaction action {};
   action.sa_handler = on_parent_death;

@@ -12,8 +12,8 @@ struct CheckpointRef {
   uint64_t iteration = 0;   ///< training_iteration at which it was taken
   double time_total_s = 0;  ///< training time up to it, in seconds
   uint64_t bytes = 0;       ///< sum over its files
-  std::string directory;    ///< "checkpoint_000003"
-  std::string digest;       ///< SHA-256 of the manifest, hex
+  std::string directory{};  ///< "checkpoint_000003"
+  std::string digest{};     ///< SHA-256 of the manifest, hex
 
   friend bool operator==(const CheckpointRef&, const CheckpointRef&) = default;
 };

@@ -64,10 +64,10 @@ ChildProcess::ChildProcess(pid_t pid, FileDescriptor pidfd, FileDescriptor socke
                            std::unique_ptr<OutputCapture> output, ProcessEvents events,
                            std::shared_ptr<Waker> waker)
     : pid_(pid),
-      pidfd_(std::move(pidfd)),
       events_(std::move(events)),
       waker_(std::move(waker)),
       output_(std::move(output)),
+      pidfd_(std::move(pidfd)),
       socket_(std::move(socket)) {}
 
 FileDescriptor ChildProcess::take_socket() {
@@ -214,6 +214,11 @@ void ChildProcess::abandon() {
 
 void ChildProcess::report_exit() {
   output_->finish();
+  {
+    // A handle may be kept for long; it needs no files any more.
+    const std::lock_guard lock(mutex_);
+    pidfd_.reset();
+  }
   call("on_exit", pid_, events_.on_exit, *exit_status());
   {
     const std::lock_guard lock(mutex_);

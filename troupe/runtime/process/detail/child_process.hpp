@@ -50,6 +50,7 @@ public:
   OutputCapture& output() { return *output_; }
 
   // -- the spawner's thread
+  /// For epoll; -1 once the exit is reported.
   int pidfd() const { return pidfd_.get(); }
   /// When the group is to be killed; never: not asked.
   TimePoint kill_at() const;
@@ -71,13 +72,13 @@ private:
   void kill_locked();
 
   const pid_t pid_;
-  const FileDescriptor pidfd_;
   const ProcessEvents events_;
   const std::shared_ptr<Waker> waker_;
   const std::unique_ptr<OutputCapture> output_;
 
   mutable std::mutex mutex_;
   mutable std::condition_variable exited_;
+  FileDescriptor pidfd_;  ///< until it is reaped
   FileDescriptor socket_;
   TimePoint kill_at_ = TimePoint::never();
   int requested_signal_ = 0;  ///< the strongest that we sent

@@ -160,7 +160,7 @@ void Reactor::handle_exit(uint64_t id) {
   const std::shared_ptr<ChildProcess> child = std::move(found->second);
   children_.erase(found);
   running_.store(children_.size());
-  // A handle may keep the pidfd open for long, and it stays readable.
+  // Explicitly: a process that some other thread is just forking may hold a copy.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, child->pidfd(), nullptr);
   child->report_exit();
 }

@@ -14,9 +14,9 @@ inline constexpr std::string_view manifest_name = "manifest.json";
 inline constexpr size_t max_manifest_bytes = limits::max_message_bytes;
 
 struct ManifestFile {
-  std::string name;  ///< relative to the checkpoint, parts joined by '/'
+  std::string name{};  ///< relative to the checkpoint, parts joined by '/'
   uint64_t size = 0;
-  std::string sha256;
+  std::string sha256{};
 };
 
 /// What manifest.json says.
@@ -24,8 +24,8 @@ struct Manifest {
   uint32_t number = 0;
   uint64_t iteration = 0;
   double time_total_s = 0;
-  std::vector<ManifestFile> files;
-  std::vector<std::string> directories;  ///< all, so that empty ones are kept
+  std::vector<ManifestFile> files{};
+  std::vector<std::string> directories{};  ///< all, so that empty ones are kept
 
   uint64_t bytes() const;
 };
