@@ -35,6 +35,10 @@ target_compile_features(troupe_flags INTERFACE cxx_std_20)
 target_compile_options(
   troupe_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                          $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 sees uninitialised members in moved std::variant and std::optional values that are not.
+  target_compile_options(troupe_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
 
 if(TROUPE_SANITIZE)
   add_compile_options(-fsanitize=${TROUPE_SANITIZE} -fno-sanitize-recover=all)
