@@ -18,6 +18,8 @@ class MapAccess;
 }
 
 class Value;
+/// Elements of any types. For a list whose only element is a list write `List{Value(List{1})}`:
+/// compilers disagree whether `List{List{1}}` means that or a copy.
 using List = std::vector<Value>;
 
 /// Names with values, sorted by name (by bytes), each name once: a configuration, the metrics of a

@@ -15,10 +15,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto row = troupe::detail::read_archive<Row>(bytes, version);
     if (!row)
       continue;
-    std::string again;
-    troupe::detail::write_archive(again, *row, version);
-    const auto same = troupe::detail::read_archive<Row>(again, version);
-    if (!same || !(*same == *row))
+    // Compared as bytes: a row with a NaN is not equal to itself.
+    std::string first;
+    troupe::detail::write_archive(first, *row, version);
+    const auto same = troupe::detail::read_archive<Row>(first, version);
+    if (!same)
+      std::abort();
+    std::string second;
+    troupe::detail::write_archive(second, *same, version);
+    if (first != second)
       std::abort();
   }
   return 0;

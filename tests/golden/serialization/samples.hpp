@@ -34,7 +34,7 @@ inline troupe::Value value() {
              {"strings", List{"", "text", "\xc3\xa9", "quote\" \\ \n", std::string("\0\x1f", 2),
                               "\xff\xfe", std::string(200, 'x')}},
              {"map", {{"a/b", 1}, {"$key", 2}, {"\xff", 3}, {"", Map{}}}},
-             {"list", List{List{}, List{List{1}}}}};
+             {"list", List{List{}, List{troupe::Value(List{1})}}}};
 }
 
 enum class Phase : std::uint8_t { pending, running, done };

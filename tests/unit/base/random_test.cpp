@@ -44,7 +44,10 @@ TEST_CASE("the same arguments give the same numbers for ever") {
 }
 
 TEST_CASE("each argument alone gives another sequence") {
-  const auto first = [](auto... args) { return Random(args...).next_u64(); };
+  const auto first = [](std::uint64_t seed, std::uint64_t stream, std::uint32_t purpose,
+                        std::uint32_t counter) {
+    return Random(seed, stream, purpose, counter).next_u64();
+  };
   std::set<std::uint64_t> seen;
   constexpr std::uint64_t high = std::uint64_t{1} << 32;
   seen.insert(first(1, 1, 1u, 1u));
