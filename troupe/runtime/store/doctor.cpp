@@ -94,7 +94,7 @@ private:
   Status look_for_writer() {
     std::error_code ignored;
     if (!fs::exists(folder_ / "LOCK", ignored) && !options_.accept_loss) return ok();
-    auto lock = FolderLock::acquire(folder_, nullptr);
+    auto lock = FolderLock::acquire(folder_, {});
     if (lock) {
       lock_.emplace(lock.take());
       return ok();
@@ -110,7 +110,7 @@ private:
   }
 
   void open() {
-    if (auto status = detail::check_folder(folder_, nullptr); !status) {
+    if (auto status = detail::check_folder(folder_, {}); !status) {
       repairable_ = status.error().code() == ErrorCode::corrupt || status.error().code() == ErrorCode::io;
       does_not_open(status.error());
     } else if (look_beside_) {
@@ -141,7 +141,7 @@ private:
 
   /// As an opening for writing would, without the writing.
   void open_locked() {
-    auto whole = detail::open_read_only(folder_, nullptr, LogMode::tolerate_tail);
+    auto whole = detail::open_read_only(folder_, {}, LogMode::tolerate_tail);
     Status refused;
     if (!whole) {
       refused = whole.error();
@@ -149,7 +149,7 @@ private:
       refused = facts.error();
     }
     if (refused) return use(whole.take(), Source::whole);
-    auto cut = detail::open_read_only(folder_, nullptr, LogMode::point_in_time);
+    auto cut = detail::open_read_only(folder_, {}, LogMode::point_in_time);
     if (cut && detail::verify_events(View(*cut), false)) {
       findings_.add(Severity::warning, "log of the database",
                     "it is damaged, and what comes after is dropped at the next opening: " +
@@ -233,7 +233,7 @@ private:
   Status open_salvaged() {
     TROUPE_TRY(copy, detail::salvage(report_.experiment_dir));
     scratch_ = copy;
-    TROUPE_TRY(database, detail::open_read_only(copy, nullptr, LogMode::point_in_time));
+    TROUPE_TRY(database, detail::open_read_only(copy, {}, LogMode::point_in_time));
     database_ = std::move(database);
     detail::Findings of_the_copy;
     found_ = examine(View(database_), false, of_the_copy);

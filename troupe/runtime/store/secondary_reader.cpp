@@ -60,7 +60,7 @@ struct Opened {
 };
 
 Result<Opened> open_once(const fs::path& folder, const fs::path& scratch) {
-  TROUPE_RETURN_IF_ERROR(detail::check_folder(folder, nullptr));
+  TROUPE_RETURN_IF_ERROR(detail::check_folder(folder, {}));
   TROUPE_TRY(database, detail::open_as_secondary(folder, scratch));
   const View view(database);
   TROUPE_TRY(schema, view.schema());

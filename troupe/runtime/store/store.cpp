@@ -7,7 +7,7 @@ namespace troupe {
 namespace fs = std::filesystem;
 
 Result<OpenedStore> open_store(const StoreOptions& options) {
-  return detail::open_store(options, nullptr);
+  return detail::open_store(options, {});
 }
 
 bool store_exists(const fs::path& experiment_dir) {

@@ -37,7 +37,7 @@ struct Fixture {
     return report;
   }
   detail::Database database() const {
-    return detail::open_database(store_folder(dir), nullptr, detail::LogMode::tolerate_tail)
+    return detail::open_database(store_folder(dir), {}, detail::LogMode::tolerate_tail)
         .value_or_throw();
   }
 };

@@ -116,7 +116,7 @@ TEST_CASE("a reader refuses what is not a store or is too new") {
   fs::remove_all(f.dir);
   make_store(f.dir, 1);
   {
-    auto database = detail::open_database(store_folder(f.dir), nullptr, detail::LogMode::tolerate_tail)
+    auto database = detail::open_database(store_folder(f.dir), {}, detail::LogMode::tolerate_tail)
                         .value_or_throw();
     const detail::StoreSchema newer{3, 0, 2, "4.0.0"};
     REQUIRE(database.db()

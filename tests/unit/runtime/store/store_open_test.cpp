@@ -48,7 +48,7 @@ private:
 
 void put_meta(const fs::path& dir, std::string_view key, const std::string& value) {
   auto database =
-      detail::open_database(store_folder(dir), nullptr, detail::LogMode::tolerate_tail).value_or_throw();
+      detail::open_database(store_folder(dir), {}, detail::LogMode::tolerate_tail).value_or_throw();
   REQUIRE(database.db().Put(rocksdb::WriteOptions(), rocksdb::Slice(key.data(), key.size()), value).ok());
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a store in use names the process that uses it") {
   REQUIRE(::pipe(done) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    auto lock = detail::FolderLock::acquire(store_folder(f.dir), nullptr);
+    auto lock = detail::FolderLock::acquire(store_folder(f.dir), {});
     char byte = lock ? 'y' : 'n';
     if (::write(ready[1], &byte, 1) != 1 || ::read(done[0], &byte, 1) != 1) ::_exit(1);
     ::_exit(0);
@@ -153,7 +153,7 @@ TEST_CASE("a store of a newer Troupe is refused with the version that wrote it")
   }
   SUBCASE("by an unknown column family") {
     {
-      auto database = detail::open_database(store_folder(f.dir), nullptr, detail::LogMode::tolerate_tail)
+      auto database = detail::open_database(store_folder(f.dir), {}, detail::LogMode::tolerate_tail)
                           .value_or_throw();
       rocksdb::ColumnFamilyHandle* handle = nullptr;
       REQUIRE(database.db().CreateColumnFamily({}, "hologram", &handle).ok());

@@ -25,9 +25,9 @@ struct Plan {
   std::string refused;  ///< why the first step was not enough
 };
 
-Result<StoreFacts> look(const fs::path& folder, rocksdb::Env* env, LogMode mode,
+Result<StoreFacts> look(const fs::path& folder, const Platform& platform, LogMode mode,
                         const std::optional<Witness>& witness) {
-  TROUPE_TRY(database, open_read_only(folder, env, mode));
+  TROUPE_TRY(database, open_read_only(folder, platform, mode));
   const View view(database);
   auto facts = verify_events(view, !witness.has_value()).with_context(folder.string());
   if (!facts) return facts;
@@ -35,13 +35,13 @@ Result<StoreFacts> look(const fs::path& folder, rocksdb::Env* env, LogMode mode,
   return facts;
 }
 
-Result<Plan> make_plan(const fs::path& folder, rocksdb::Env* env,
+Result<Plan> make_plan(const fs::path& folder, const Platform& platform,
                        const std::optional<Witness>& witness) {
-  auto first = look(folder, env, LogMode::tolerate_tail, witness);
+  auto first = look(folder, platform, LogMode::tolerate_tail, witness);
   if (first) return Plan{LogMode::tolerate_tail, first.take(), {}};
   // Only damage may look different in the other mode.
   if (first.error().code() != ErrorCode::corrupt) return std::move(first).error();
-  auto second = look(folder, env, LogMode::point_in_time, witness);
+  auto second = look(folder, platform, LogMode::point_in_time, witness);
   if (second) return Plan{LogMode::point_in_time, second.take(), first.error().message()};
   if (second.error().code() == ErrorCode::data_loss)
     return Error(ErrorCode::data_loss,
@@ -65,7 +65,7 @@ Status refuse_traces(const fs::path& experiment_dir) {
   if (fs::exists(folder / "CURRENT", ignored))
     return Error(ErrorCode::already_exists,
                  folder.string() + ": the experiment exists already. Restore it, or choose another name");
-  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored)) return check_folder(folder, nullptr);
+  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored)) return check_folder(folder, {});
   if (fs::exists(witness_file(experiment_dir), ignored))
     return Error(ErrorCode::data_loss,
                  witness_file(experiment_dir).string() +
@@ -94,7 +94,7 @@ Status write_identity(Database& database, const std::string& store_id) {
   return ok();
 }
 
-Status create_store(const fs::path& experiment_dir, rocksdb::Env* env) {
+Status create_store(const fs::path& experiment_dir, const Platform& platform) {
   TROUPE_RETURN_IF_ERROR(create_directories(experiment_dir));
   TROUPE_TRY(lock, lock_folder(experiment_dir));
   TROUPE_RETURN_IF_ERROR(refuse_traces(experiment_dir));
@@ -104,7 +104,7 @@ Status create_store(const fs::path& experiment_dir, rocksdb::Env* env) {
   fs::remove_all(fresh, error);
   if (error) return errno_error(error.value(), fresh.string());
   {
-    TROUPE_TRY(database, make_database(fresh, env));
+    TROUPE_TRY(database, make_database(fresh, platform));
     TROUPE_FAULT_POINT("store.create.before_identity");
     TROUPE_RETURN_IF_ERROR(write_identity(database, make_store_id()).with_context(fresh.string()));
   }
@@ -135,10 +135,10 @@ Result<fs::path> link_aside(const fs::path& folder, const std::string& label) {
   return aside;
 }
 
-Result<Recovered> recover_store(const fs::path& experiment_dir, rocksdb::Env* env) {
+Result<Recovered> recover_store(const fs::path& experiment_dir, const Platform& platform) {
   const fs::path folder = store_folder(experiment_dir);
   TROUPE_TRY(witness, read_witness(witness_file(experiment_dir)));
-  if (auto status = check_folder(folder, env); !status) {
+  if (auto status = check_folder(folder, platform); !status) {
     if (status.error().code() == ErrorCode::not_found && witness)
       return Error(ErrorCode::data_loss,
                    folder.string() + ": the store is gone; its witness says that it had " +
@@ -149,8 +149,8 @@ Result<Recovered> recover_store(const fs::path& experiment_dir, rocksdb::Env* en
   Plan plan;
   std::vector<std::string> notes;
   {
-    TROUPE_TRY(lock, FolderLock::acquire(folder, env));
-    TROUPE_TRY(made, make_plan(folder, env, witness));
+    TROUPE_TRY(lock, FolderLock::acquire(folder, platform));
+    TROUPE_TRY(made, make_plan(folder, platform, witness));
     plan = std::move(made);
     if (plan.mode == LogMode::point_in_time) {
       TROUPE_TRY(aside, link_aside(folder, "before-recovery"));
@@ -165,7 +165,7 @@ Result<Recovered> recover_store(const fs::path& experiment_dir, rocksdb::Env* en
                     " is missing: all " + to_string(plan.facts.end.sequence) +
                     " events were verified and fit together, but nobody can say whether some at the end "
                     "are gone. It is made anew");
-  TROUPE_TRY(database, open_database(folder, env, plan.mode));
+  TROUPE_TRY(database, open_database(folder, platform, plan.mode));
   TROUPE_TRY(end, View(database).high_water());
   if (!(end == plan.facts.end))
     return Error(ErrorCode::unavailable,

@@ -25,10 +25,10 @@ struct Recovered {
 /// 1. With only a cut tail allowed. 2. If that is refused: up to the first damage, and only if what
 /// is left reaches the witness; the folder is linked aside first, and the note says so.
 /// Each try is made read-only first, under the lock of the folder: on refusal nothing has changed.
-Result<Recovered> recover_store(const std::filesystem::path& experiment_dir, rocksdb::Env* env);
+Result<Recovered> recover_store(const std::filesystem::path& experiment_dir, const Platform& platform);
 
 /// Makes an empty store, whole or not at all.
-Status create_store(const std::filesystem::path& experiment_dir, rocksdb::Env* env);
+Status create_store(const std::filesystem::path& experiment_dir, const Platform& platform);
 
 /// Writes an empty store's own records into a fresh database.
 Status write_identity(Database& database, const std::string& store_id);

@@ -100,12 +100,12 @@ Status to_status(const rocksdb::Status& status) {
 }
 
 Status add_missing_families(const fs::path& folder) {
-  auto options = database_options(nullptr, LogMode::point_in_time);
+  auto options = database_options({}, LogMode::point_in_time);
   options.create_missing_column_families = true;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   TROUPE_RETURN_IF_ERROR(to_status(
-      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db)));
+      rocksdb::DB::Open(options, folder.string(), family_descriptors({}), &handles, &db)));
   const Database opened(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
   return ok();
 }
@@ -126,7 +126,7 @@ Result<Repair> cut_log(const fs::path& experiment_dir, FolderLock& lock) {
   const fs::path folder = store_folder(experiment_dir);
   TROUPE_TRY(aside, link_aside(folder, "before-repair"));
   lock.release();  // opening for writing takes it
-  TROUPE_TRY(database, open_database(folder, nullptr, LogMode::point_in_time));
+  TROUPE_TRY(database, open_database(folder, {}, LogMode::point_in_time));
   TROUPE_TRY(facts, verify_events(View(database), true));
   Repair repair;
   repair.kept = facts.end.sequence;
@@ -143,7 +143,7 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
   if (error) return errno_error(error.value(), fresh.string());
   Repair repair;
   {
-    TROUPE_TRY(target, make_database(fresh, nullptr));
+    TROUPE_TRY(target, make_database(fresh, {}));
     TROUPE_RETURN_IF_ERROR(fill(target, source, found, repair));
     TROUPE_TRY(facts, verify_events(View(target), true));
     repair.kept = facts.end.sequence;
@@ -161,8 +161,8 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
 
 Result<fs::path> salvage(const fs::path& experiment_dir) {
   TROUPE_TRY(copy, link_aside(store_folder(experiment_dir), "salvage"));
-  const auto options = database_options(nullptr, LogMode::point_in_time);
-  auto status = to_status(rocksdb::RepairDB(copy.string(), options, family_descriptors()));
+  const auto options = database_options({}, LogMode::point_in_time);
+  auto status = to_status(rocksdb::RepairDB(copy.string(), options, family_descriptors({})));
   // Families that had no file are unknown to it.
   if (status) status = add_missing_families(copy);
   if (status) return copy;

@@ -36,10 +36,9 @@ public:
   }
 };
 
-rocksdb::ColumnFamilyOptions family_options(bool looked_up_by_key) {
+rocksdb::ColumnFamilyOptions family_options(const Platform& platform, bool looked_up_by_key) {
   rocksdb::ColumnFamilyOptions options;
-  // Small buffers make a short log, and the length of the log is the time a restart takes.
-  options.write_buffer_size = std::size_t{16} << 20;
+  options.write_buffer_size = platform.write_buffer_bytes;
   options.max_write_buffer_number = 3;
   const auto supported = rocksdb::GetSupportedCompressions();
   const auto use = [&](rocksdb::CompressionType type, rocksdb::CompressionType& option) {
@@ -74,6 +73,10 @@ std::string lock_owner(const fs::path& file) {
     if (kind == "POSIX" && where == device) return pid;
   }
   return {};
+}
+
+rocksdb::Env* env_of(const Platform& platform) {
+  return platform.env ? platform.env : rocksdb::Env::Default();
 }
 
 bool looks_empty(const fs::path& folder) {
@@ -140,9 +143,9 @@ rocksdb::ColumnFamilyHandle* Database::handle(Table table) const {
   return handles_[index_of(table)];
 }
 
-rocksdb::DBOptions database_options(rocksdb::Env* env, LogMode mode) {
+rocksdb::DBOptions database_options(const Platform& platform, LogMode mode) {
   rocksdb::DBOptions options;
-  options.env = env ? env : rocksdb::Env::Default();
+  options.env = env_of(platform);
   options.info_log = std::make_shared<ForwardingLogger>();
   options.paranoid_checks = true;
   options.max_open_files = -1;
@@ -159,58 +162,59 @@ rocksdb::DBOptions database_options(rocksdb::Env* env, LogMode mode) {
   return options;
 }
 
-std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors() {
+std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors(const Platform& platform) {
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const std::string& name : family_names())
-    families.emplace_back(name, family_options(name == to_string(Table::results)));
+    families.emplace_back(name, family_options(platform, name == to_string(Table::results)));
   return families;
 }
 
-Result<Database> make_database(const fs::path& folder, rocksdb::Env* env) {
-  auto options = database_options(env, LogMode::tolerate_tail);
+Result<Database> make_database(const fs::path& folder, const Platform& platform) {
+  auto options = database_options(platform, LogMode::tolerate_tail);
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.error_if_exists = true;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const auto status =
-      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db);
+      rocksdb::DB::Open(options, folder.string(), family_descriptors(platform), &handles, &db);
   if (!status.ok()) return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
-Result<Database> open_database(const fs::path& folder, rocksdb::Env* env, LogMode mode) {
+Result<Database> open_database(const fs::path& folder, const Platform& platform, LogMode mode) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  auto options = database_options(env, mode);
+  auto options = database_options(platform, mode);
   // Not where we only read: RocksDB 7.8 asserts that such a database has nothing to clean up later.
   options.avoid_unnecessary_blocking_io = true;
   const auto status =
-      rocksdb::DB::Open(options, folder.string(), family_descriptors(), &handles, &db);
+      rocksdb::DB::Open(options, folder.string(), family_descriptors(platform), &handles, &db);
   if (!status.ok()) return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
-Result<Database> open_read_only(const fs::path& folder, rocksdb::Env* env, LogMode mode) {
+Result<Database> open_read_only(const fs::path& folder, const Platform& platform, LogMode mode) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const auto status = rocksdb::DB::OpenForReadOnly(database_options(env, mode), folder.string(),
-                                                   family_descriptors(), &handles, &db);
+  const auto status = rocksdb::DB::OpenForReadOnly(database_options(platform, mode), folder.string(),
+                                                   family_descriptors(platform), &handles, &db);
   if (!status.ok()) return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
 Result<Database> open_as_secondary(const fs::path& folder, const fs::path& scratch) {
+  const Platform platform;
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const auto status = rocksdb::DB::OpenAsSecondary(
-      database_options(nullptr, LogMode::tolerate_tail), folder.string(), scratch.string(),
-      family_descriptors(), &handles, &db);
+      database_options(platform, LogMode::tolerate_tail), folder.string(), scratch.string(),
+      family_descriptors(platform), &handles, &db);
   if (!status.ok()) return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
-Status check_folder(const fs::path& folder, rocksdb::Env* env) {
+Status check_folder(const fs::path& folder, const Platform& platform) {
   std::error_code ignored;
   const std::string where = folder.string();
   if (!fs::exists(folder, ignored) || looks_empty(folder))
@@ -225,7 +229,7 @@ Status check_folder(const fs::path& folder, rocksdb::Env* env) {
                          "storage path or name, or move them away");
   }
   std::vector<std::string> found;
-  rocksdb::DBOptions options = database_options(env, LogMode::tolerate_tail);
+  rocksdb::DBOptions options = database_options(platform, LogMode::tolerate_tail);
   const auto status = rocksdb::DB::ListColumnFamilies(options, where, &found);
   if (!status.ok()) return rocks_error(status, where);
   const auto& known = family_names();
@@ -245,8 +249,8 @@ Status check_folder(const fs::path& folder, rocksdb::Env* env) {
   return ok();
 }
 
-Result<FolderLock> FolderLock::acquire(const fs::path& folder, rocksdb::Env* env) {
-  if (!env) env = rocksdb::Env::Default();
+Result<FolderLock> FolderLock::acquire(const fs::path& folder, const Platform& platform) {
+  rocksdb::Env* env = env_of(platform);
   const fs::path file = folder / "LOCK";
   rocksdb::FileLock* lock = nullptr;
   const auto status = env->LockFile(file.string(), &lock);

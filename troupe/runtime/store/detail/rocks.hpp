@@ -23,6 +23,13 @@ inline constexpr std::size_t family_count = 2 + table_count;
 [[nodiscard]] std::size_t index_of(Table table);
 [[nodiscard]] const std::vector<std::string>& family_names();
 
+/// What the database stands on. Tests put a file system that fails under it, and make it flush often.
+struct Platform {
+  rocksdb::Env* env = nullptr;  ///< null: the system's. Outlives every database opened on it.
+  /// Small buffers make a short log, and the length of the log is the time a restart takes.
+  std::size_t write_buffer_bytes = std::size_t{16} << 20;
+};
+
 /// How the log is read at opening. See recovery.hpp.
 enum class LogMode : std::uint8_t { tolerate_tail, point_in_time };
 
@@ -48,26 +55,27 @@ private:
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
 
-/// `env` null: the system's. It must outlive the database.
-[[nodiscard]] rocksdb::DBOptions database_options(rocksdb::Env* env, LogMode mode);
-[[nodiscard]] std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors();
+[[nodiscard]] rocksdb::DBOptions database_options(const Platform& platform, LogMode mode);
+[[nodiscard]] std::vector<rocksdb::ColumnFamilyDescriptor> family_descriptors(
+    const Platform& platform);
 
 /// The four ways to open. None makes a database where there is none, except `make_database`.
-Result<Database> make_database(const std::filesystem::path& folder, rocksdb::Env* env);
-Result<Database> open_database(const std::filesystem::path& folder, rocksdb::Env* env, LogMode mode);
+Result<Database> make_database(const std::filesystem::path& folder, const Platform& platform);
+Result<Database> open_database(const std::filesystem::path& folder, const Platform& platform,
+                               LogMode mode);
 /// Reads the log into memory and writes nothing. Only while the folder is locked.
-Result<Database> open_read_only(const std::filesystem::path& folder, rocksdb::Env* env,
+Result<Database> open_read_only(const std::filesystem::path& folder, const Platform& platform,
                                 LogMode mode);
 Result<Database> open_as_secondary(const std::filesystem::path& folder,
                                    const std::filesystem::path& scratch);
 
 /// Refuses a folder that is not a store, or one with column families of a newer Troupe. Reads only.
-Status check_folder(const std::filesystem::path& folder, rocksdb::Env* env);
+Status check_folder(const std::filesystem::path& folder, const Platform& platform);
 
 /// The lock of a database folder, held until destroyed. Error unavailable names the owner.
 class FolderLock {
 public:
-  static Result<FolderLock> acquire(const std::filesystem::path& folder, rocksdb::Env* env);
+  static Result<FolderLock> acquire(const std::filesystem::path& folder, const Platform& platform);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock() { release(); }

@@ -219,14 +219,14 @@ Watermarks RocksJournal::watermarks() const {
 
 // -- opening ------------------------------------------------------------------------------------
 
-Result<OpenedStore> open_store(const StoreOptions& options, rocksdb::Env* env) {
+Result<OpenedStore> open_store(const StoreOptions& options, const Platform& platform) {
   if (options.experiment_dir.empty())
     return Error(ErrorCode::invalid_argument, "no experiment folder was given");
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(options.experiment_dir, error);
   if (error) return errno_error(error.value(), options.experiment_dir.string());
-  if (options.mode == OpenMode::create) TROUPE_RETURN_IF_ERROR(create_store(folder, env));
-  TROUPE_TRY(recovered, recover_store(folder, env));
+  if (options.mode == OpenMode::create) TROUPE_RETURN_IF_ERROR(create_store(folder, platform));
+  TROUPE_TRY(recovered, recover_store(folder, platform));
   std::vector<std::string> notes = std::move(recovered.notes);
   auto journal =
       std::make_unique<RocksJournal>(folder, std::move(recovered), options.witness_interval);

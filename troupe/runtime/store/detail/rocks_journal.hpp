@@ -66,7 +66,7 @@ private:
   std::thread witness_thread_;
 };
 
-/// `open_store` with RocksDB on another file system, for tests. `env` outlives the journal.
-Result<OpenedStore> open_store(const StoreOptions& options, rocksdb::Env* env);
+/// `open_store` on another platform, for tests.
+Result<OpenedStore> open_store(const StoreOptions& options, const Platform& platform);
 
 }  // namespace troupe::detail
