@@ -1,5 +1,6 @@
 #include <troupe/actors/controller_core.hpp>
 
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -9,10 +10,29 @@ namespace troupe {
 ControllerCore::ControllerCore(Loop& loop, Sink& sink, Sequence position)
     : loop_(loop), sink_(sink), submitted_(position), accepted_(position), durable_(position) {}
 
+namespace {
+
+/// Searchers and stoppers of users run inside a loop: what they throw is an error of the loop.
+template <class Call>
+Result<Step> guarded(Call call) {
+  try {
+    return call();
+  } catch (const Exception& e) {
+    return e.error();
+  } catch (const std::exception& e) {
+    return Error(ErrorCode::user_code, std::string("an exception in the decision loop: ") +
+                                         e.what());
+  } catch (...) {
+    return Error(ErrorCode::user_code, "an exception in the decision loop");
+  }
+}
+
+}  // namespace
+
 void ControllerCore::start(TimePoint now, int64_t wall_ms) {
   if (started_ || error_) return;
   started_ = true;
-  take(loop_.start(now, wall_ms));
+  take(guarded([&] { return loop_.start(now, wall_ms); }));
 }
 
 void ControllerCore::handle(Event event) {
@@ -29,7 +49,7 @@ void ControllerCore::process(const Event& event) {
     return;
   }
   ++counters_.events;
-  take(loop_.handle(event));
+  take(guarded([&] { return loop_.handle(event); }));
 }
 
 bool ControllerCore::from_live_worker(const Event& event) {

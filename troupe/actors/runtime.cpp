@@ -6,7 +6,9 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <vector>
 
+#include <caf/actor_system_config.hpp>
 #include <caf/send.hpp>
 
 #include <troupe/actors/detail/agent.hpp>
@@ -46,8 +48,19 @@ Duration need_positive(Duration value, const char* name) {
                   std::string("RuntimeOptions::") + name + " must be longer than nothing");
 }
 
-detail::KeeperOptions keeper_options(const RuntimeOptions& options) {
-  return {host_name(), need_positive(options.worker_start_timeout, "worker_start_timeout"),
+/// The names by which the service that Troupe is embedded in tells CAF networks apart.
+std::string app_identifiers(const caf::actor_system& system) {
+  const auto names = caf::get_or(system.config(), "caf.middleman.app-identifiers",
+                                 std::vector<std::string>{});
+  std::string text;
+  for (const std::string& name : names) text += name + '\n';
+  return text;
+}
+
+detail::KeeperOptions keeper_options(const RuntimeOptions& options,
+                                     const caf::actor_system& system) {
+  return {host_name(), app_identifiers(system),
+          need_positive(options.worker_start_timeout, "worker_start_timeout"),
           need_positive(options.unresponsive_after, "unresponsive_after"),
           need_positive(options.stop_grace, "stop_grace")};
 }
@@ -78,7 +91,7 @@ Runtime::Impl::Impl(const RuntimeOptions& options, caf::actor_system* system)
     own_system_ = std::make_unique<caf::actor_system>(*own_config_);
     system_ = own_system_.get();
   }
-  agent_ = detail::spawn_agent(*system_, spawner_, keeper_options(options));
+  agent_ = detail::spawn_agent(*system_, spawner_, keeper_options(options, *system_));
 }
 
 Runtime::Impl::~Impl() { caf::anon_send_exit(agent_, caf::exit_reason::user_shutdown); }

@@ -1,5 +1,6 @@
 #include <troupe/actors/detail/controller_actor.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
 
+#include <troupe/actors/detail/exception_text.hpp>
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/base/log.hpp>
@@ -34,6 +36,7 @@ public:
 
   caf::behavior make_behavior() override {
     set_default_handler(caf::drop);
+    set_down_handler([this](caf::down_msg& down) { keeper_down(down.source); });
     make_writer();
     core_.start(real_clock().now(), real_clock().wall_ms());
     settle();
@@ -65,6 +68,13 @@ public:
     };
   }
 
+  /// Also after a defect: whoever waits must not wait for ever.
+  void on_exit() override {
+    if (!done_) {
+      announce(Error(ErrorCode::internal, "the controller actor ended before its experiment"));
+    }
+  }
+
 private:
   /// The worker's keeper, or the commands that wait for it.
   struct Destination {
@@ -76,14 +86,14 @@ private:
   void make_writer() {
     auto self = caf::actor_cast<caf::actor>(ctrl());
     // One message however many announcements come before it is looked at.
-    auto announce = [this, self](Sequence) {
+    auto news = [this, self](Sequence) {
       if (!news_pending_.exchange(true)) caf::anon_send(self, store_news_atom_v);
     };
     StoreWriterOptions options;
     options.durability = parts_.options.durability;
     writer_ = std::make_unique<StoreWriter>(
       parts_.journal, options,
-      StoreWriterCallbacks{announce, announce, [self](const Error& error) {
+      StoreWriterCallbacks{news, news, [self](const Error& error) {
                              caf::anon_send(self, StoreFailed{error});
                            }});
   }
@@ -99,8 +109,17 @@ private:
     if (!writer_) return;
     core_.on_accepted(writer_->accepted());
     core_.on_durable(writer_->durable());
-    if (parts_.on_progress) parts_.on_progress(parts_.journal.watermarks());
+    tell_progress();
     settle();
+  }
+
+  void tell_progress() {
+    if (!parts_.on_progress) return;
+    try {
+      parts_.on_progress(parts_.journal.watermarks());
+    } catch (...) {
+      log::error("telling about progress failed", {{"what", current_exception_text()}});
+    }
   }
 
   void tick_due(uint64_t number) {
@@ -126,7 +145,9 @@ private:
     const auto deadline = core_.next_deadline();
     if (!deadline || (armed_for_ && *armed_for_ <= *deadline)) return;
     armed_for_ = deadline;
-    const Duration wait = std::max(Duration::zero(), *deadline - real_clock().now());
+    // Not longer than CAF's clock can count.
+    const Duration wait = std::clamp<Duration>(*deadline - real_clock().now(), Duration::zero(),
+                                               std::chrono::hours(1));
     delayed_send(this, wait, tick_due_atom_v, ++armed_number_);
   }
 
@@ -139,14 +160,18 @@ private:
     if (core_.error()) result = *core_.error();
     writer_.reset();
     parts_.agent = nullptr;
-    if (parts_.on_progress) parts_.on_progress(parts_.journal.watermarks());
+    tell_progress();
     parts_.on_progress = nullptr;
+    announce(std::move(result));
+    quit();
+  }
+
+  void announce(Status result) {
     {
       const std::lock_guard lock(parts_.outcome->mutex);
       parts_.outcome->result = std::move(result);
     }
     parts_.outcome->changed.notify_all();
-    quit();
   }
 
   // -- ControllerCore::Sink
@@ -182,11 +207,23 @@ private:
   void route_known(WorkerId worker, Route& route) {
     const auto found = routes_.find(worker);
     if (found == routes_.end()) return;
+    monitor(route.keeper);
     found->second.keeper = std::move(route.keeper);
     found->second.thread = std::move(route.thread);
     for (Command& command : std::exchange(found->second.waiting, {})) {
       send_to_worker(std::move(command));
     }
+  }
+
+  /// A keeper that ended without its last word has a defect.
+  void keeper_down(const caf::actor_addr& keeper) {
+    const auto lost = std::find_if(routes_.begin(), routes_.end(), [&keeper](const auto& entry) {
+      return entry.second.keeper == keeper;
+    });
+    if (lost == routes_.end()) return;
+    const WorkerId worker = lost->first;
+    routes_.erase(lost);
+    handle(WorkerExited{worker, FailureKind::infrastructure, "the keeper of the worker failed"});
   }
 
   void send_to_worker(Command command) {

@@ -19,6 +19,7 @@ class UserThread;
 /// How keepers look after their workers.
 struct KeeperOptions {
   std::string host;
+  std::string app_identifiers;  ///< of this actor system, for its workers; see worker_main.hpp
   Duration worker_start_timeout{};
   Duration unresponsive_after{};
   Duration stop_grace{};

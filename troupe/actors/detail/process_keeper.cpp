@@ -72,6 +72,9 @@ private:
     ProcessSpec spec;
     spec.arguments = {worker_argument};
     spec.environment = {{worker_variable, "1"}};
+    if (!options_.app_identifiers.empty()) {
+      spec.environment.emplace_back(app_identifiers_variable, options_.app_identifiers);
+    }
     spec.socket = true;
     ProcessEvents events;
     events.on_exit = [self = caf::actor_cast<caf::actor>(ctrl())](const ExitStatus& status) {

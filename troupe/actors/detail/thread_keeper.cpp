@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +20,9 @@
 namespace troupe::detail {
 
 namespace {
+
+// A thread cannot be killed; this is for one that is about to end.
+constexpr Duration at_once_delay = std::chrono::milliseconds(100);
 
 class ThreadKeeper : public caf::event_based_actor {
 public:
@@ -51,7 +56,7 @@ public:
       },
       [this](StopWorker& order) { stop(order); },
       [this](thread_ended_atom, bool orderly) { ended(orderly); },
-      [this](look_after_atom) { look_after(); },
+      [this](look_after_atom, uint64_t number) { look_after(number); },
     };
   }
 
@@ -60,10 +65,11 @@ private:
 
   void tick_later() {
     if (std::exchange(ticking_, true)) return;
-    delayed_send(this, period_, look_after_atom_v);
+    delayed_send(this, period_, look_after_atom_v, ticks_);
   }
 
-  void look_after() {
+  void look_after(uint64_t number) {
+    if (number != ticks_) return;
     ticking_ = false;
     watch_.tick(period_);
     tick_later();
@@ -81,6 +87,11 @@ private:
   void stop(const StopWorker& order) {
     thread_->mailbox().quit();
     abandon_at_ = watch_.now() + (order.at_once ? Duration::zero() : options_.stop_grace);
+    if (order.at_once) {  // a thread that can end does so meanwhile
+      period_ = std::min<Duration>(period_, at_once_delay);
+      ++ticks_;
+      ticking_ = false;
+    }
     tick_later();
   }
 
@@ -107,10 +118,11 @@ private:
   const StartOrder order_;
   const caf::actor controller_;
   const std::shared_ptr<UserThread> thread_;
-  const Duration period_;
+  Duration period_;
   Watch watch_;
   std::optional<Duration> abandon_at_;
   bool ticking_ = false;
+  uint64_t ticks_ = 0;  ///< older ones do not count
 };
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -109,6 +111,17 @@ private:
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> lines_of(const char* text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
 bool worker_not_begun() { return std::getenv(worker_variable) != nullptr; }
 
 void worker_main() {
@@ -122,6 +135,10 @@ void worker_main() {
   init_all_types();
   // Never destroyed: a worker ends by _exit, whatever its threads are doing.
   auto* const config = new SystemConfig(worker_threads);
+  if (const char* identifiers = std::getenv(app_identifiers_variable)) {
+    config->set("caf.middleman.app-identifiers", lines_of(identifiers));
+    ::unsetenv(app_identifiers_variable);
+  }
   auto* const system = new caf::actor_system(*config);
   Result<caf::actor> keeper = dial_link(*system, std::move(socket), dial_deadline);
   if (!keeper) end_process(exit_no_agent, keeper.error().message().c_str());

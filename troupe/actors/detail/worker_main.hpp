@@ -7,6 +7,10 @@ inline constexpr const char* worker_argument = "--troupe-worker";
 /// Set in the environment of a worker process until it has begun to be one.
 inline constexpr const char* worker_variable = "TROUPE_WORKER";
 
+/// The `caf.middleman.app-identifiers` of the system that started it, one a line: CAF refuses to
+/// connect systems that have none in common.
+inline constexpr const char* app_identifiers_variable = "TROUPE_APP_IDENTIFIERS";
+
 /// Exit statuses of a worker process that Troupe itself ends (sysexits.h).
 inline constexpr int exit_misused = 64;    ///< `main` did not hand over to Troupe
 inline constexpr int exit_no_agent = 69;   ///< no link to whoever started it
