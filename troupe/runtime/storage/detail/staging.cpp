@@ -68,7 +68,7 @@ bool is_leftover(std::string_view name) {
 }  // namespace
 
 std::string staging_name(uint32_t number) {
-  static const uint64_t start = process_start(::getpid());
+  const uint64_t start = process_start(::getpid());
   return '.' + checkpoint_directory_name(number) + '.' + std::to_string(::getpid()) + '.' +
          std::to_string(start) + std::string(partial_suffix);
 }
