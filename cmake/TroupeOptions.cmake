@@ -7,7 +7,6 @@ option(BUILD_SHARED_LIBS "Build shared instead of static libraries" OFF)
 option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
-option(TROUPE_BUILD_DOCS "Build the manual (needs doxygen)" OFF)
 option(TROUPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_WERROR "Treat compiler warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_CHECK_HEADERS "Compile each header alone as part of the default build"

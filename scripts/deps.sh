@@ -9,14 +9,13 @@ source "$(dirname "$0")/common.sh"
 tools=(cmake ninja-build g++ ccache pkg-config)
 libraries=(
   librocksdb-dev libboost-serialization-dev libssl-dev
-  nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libeigen3-dev
-  doctest-dev libbenchmark-dev
+  nlohmann-json3-dev libcli11-dev libspdlog-dev doctest-dev
 )
-data=(dataset-fashion-mnist)
+examples=(libeigen3-dev zlib1g-dev dataset-fashion-mnist)
 
 missing_packages() {
   local package
-  for package in "${tools[@]}" "${libraries[@]}" "${data[@]}"; do
+  for package in "${tools[@]}" "${libraries[@]}" "${examples[@]}"; do
     if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
       printf '%s\n' "$package"
     fi
