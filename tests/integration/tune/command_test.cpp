@@ -1,0 +1,148 @@
+#include <troupe/serialization/json.hpp>
+
+#include <fstream>
+
+#include <tests/integration/tune/lab.hpp>
+#include <tests/integration/tune/live_run.hpp>
+#include <tests/support/run_program.hpp>
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+/// `troupe` with arguments, below the lab's storage path.
+ProgramResult command(const Lab& lab, std::vector<std::string> arguments) {
+  ScratchFolder output("command");
+  if (arguments[0] == "show" || arguments[0] == "doctor")
+    arguments.insert(arguments.end(), {"--storage-path", lab.scratch.path().string()});
+  return run_program("troupe", std::move(arguments), output.path());
+}
+
+tune::TunerOptions five_trials(const Lab& lab) {
+  return {.param_space = {{"x", tune::grid_search({1, 2, 3, 4, 5})}},
+          .tune_config = {.metric = "loss", .mode = Mode::min},
+          .run_config = lab.run(Isolation::thread)};
+}
+
+}  // namespace
+
+TEST_CASE("the command shows what became of an experiment") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+
+  const auto list = command(lab, {"list", lab.scratch.path().string()});
+  CHECK(list.exit_status == 0);
+  CHECK_MESSAGE((has(list.out, "test") && has(list.out, "finished") && has(list.out, "loss=0")),
+                list.out);
+
+  const auto show = command(lab, {"show", "test"});
+  CHECK(show.exit_status == 0);
+  CHECK_MESSAGE(has(show.out, "5 TERMINATED"), show.out);
+  CHECK(has(show.out, "Quadratic_00004"));
+  CHECK(has(show.out, "Best so far: Quadratic_00002 with loss=0"));
+
+  const auto by_path = command(lab, {"show", lab.dir().string()});
+  CHECK(by_path.out == show.out);
+
+  const auto trial = command(lab, {"show", "test", "--trial", "Quadratic_00003"});
+  CHECK(trial.exit_status == 0);
+  CHECK_MESSAGE(has(trial.out, "Ended by: done"), trial.out);
+  CHECK(has(command(lab, {"show", "test", "--trial", "3"}).out, "Quadratic_00003"));
+}
+
+TEST_CASE("the command speaks JSON to other programs") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+  const auto show = command(lab, {"show", "test", "--json"});
+  const auto parsed = parse_json(show.out);
+  REQUIRE_MESSAGE(parsed.has_value(), show.out);
+  const Map& map = parsed->as_map();
+  CHECK(map.at("state").as_string() == "finished");
+  CHECK(map.at("trials").as_list().size() == 5);
+  CHECK(map.at("trials/2/state").as_string() == "TERMINATED");
+  CHECK(map.at("trials/2/config/x").as_int() == 3);
+
+  const auto trial = parse_json(command(lab, {"show", "test", "--trial", "2", "--json"}).out);
+  REQUIRE(trial.has_value());
+  CHECK(trial->as_map().at("results").as_list().size() == 5);
+}
+
+TEST_CASE("the command looks at a run without disturbing it") {
+  Lab lab;
+  auto options = five_trials(lab);
+  options.param_space = {};
+  options.run_config.isolation = Isolation::process;
+  LiveRun live(lab, "Endless", options);
+  REQUIRE(live.wait_for_results(10));
+  for (int i = 0; i < 3; ++i) {
+    const auto show = command(lab, {"show", "test"});
+    CHECK_MESSAGE(show.exit_status == 0, show.err);
+    CHECK_MESSAGE(has(show.out, "State: running (process "), show.out);
+    CHECK(has(show.out, "1 RUNNING"));
+    CHECK(has(command(lab, {"list", lab.scratch.path().string()}).out, "running"));
+    CHECK(command(lab, {"doctor", "test"}).exit_status == 0);
+    CHECK(command(lab, {"show", "test", "--trial", "0"}).exit_status == 0);
+  }
+  // A repair is refused while somebody writes.
+  CHECK(command(lab, {"doctor", "test", "--accept-loss"}).exit_status == 1);
+  const auto results = live.stop();
+  CHECK(results.num_errors() == 0);
+  CHECK(has(command(lab, {"show", "test"}).out, "State: interrupted: the test asks"));
+}
+
+TEST_CASE("following ends with the run") {
+  Lab lab;
+  ScratchFolder output("command");
+  auto options = five_trials(lab);
+  options.param_space = {};
+  auto live = std::make_unique<LiveRun>(lab, "Endless", options);
+  REQUIRE(live->wait_for_results(10));
+  Program follower("troupe", {"show", lab.dir().string(), "--follow"}, output.path() / "out",
+                   output.path() / "err");
+  REQUIRE(eventually([&] {
+    return has(read_file(output.path() / "out", 1 << 20).value_or(std::string()), "RUNNING");
+  }));
+  CHECK_FALSE(follower.ended());
+  (void)live->stop();
+  REQUIRE(eventually([&] { return follower.ended(); }));
+  CHECK(follower.wait() == 0);
+  CHECK_FALSE(has(*read_file(output.path() / "out", 1 << 20), "\x1b"));
+}
+
+TEST_CASE("what is not there is refused with close matches and its own exit status") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+  const auto experiment = command(lab, {"show", "tset"});
+  CHECK(experiment.exit_status == 3);
+  CHECK_MESSAGE(has(experiment.err, "did you mean 'test'"), experiment.err);
+  const auto trial = command(lab, {"show", "test", "--trial", "Quadratic_0003"});
+  CHECK(trial.exit_status == 3);
+  CHECK_MESSAGE(has(trial.err, "did you mean 'Quadratic_0000"), trial.err);
+  CHECK(command(lab, {"list", (lab.scratch.path() / "nowhere").string()}).exit_status == 3);
+  CHECK(command(lab, {"doctor", "tset"}).exit_status == 3);
+  CHECK(command(lab, {"shwo"}).exit_status == 2);
+  CHECK(command(lab, {"show", "test", "--json", "--follow"}).exit_status == 2);
+}
+
+TEST_CASE("doctor tells damage by its exit status, and list lives with it") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+  CHECK(command(lab, {"doctor", "test"}).exit_status == 0);
+  std::ofstream(lab.dir() / "store" / "CURRENT", std::ios::trunc) << "";
+  const auto damaged = command(lab, {"doctor", "test"});
+  CHECK(damaged.exit_status == 4);
+  CHECK_FALSE(damaged.out.empty());
+  const auto list = command(lab, {"list", lab.scratch.path().string()});
+  CHECK(list.exit_status == 0);
+  CHECK_MESSAGE(has(list.out, "unreadable"), list.out);
+}
+
+TEST_CASE("versions are told for a bug report") {
+  Lab lab;
+  const auto versions = command(lab, {"version"});
+  CHECK(versions.exit_status == 0);
+  for (const char* name :
+       {"troupe", "CAF", "RocksDB", "Boost", "OpenSSL", "compiler", "trial_row="})
+    CHECK_MESSAGE(has(versions.out, name), versions.out);
+}

@@ -1,0 +1,157 @@
+#include <tests/integration/tune/lab.hpp>
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// One trial that misbehaves and one beside it that must not notice.
+std::string error_of(const std::string& what, Isolation isolation = Isolation::process) {
+  Lab lab;
+  auto run = lab.run(isolation);
+  run.failure_config.step_timeout = std::chrono::seconds(2);
+  run.resources_per_trial.memory_bytes = what == "allocate" ? std::uint64_t{512} << 20 : 0;
+  const auto results = tune::Tuner(lab.runtime, "Misbehaves",
+                                   {.param_space = {{"do", tune::grid_search({what, "nothing"})}},
+                                    .run_config = run})
+                           .fit();
+  REQUIRE(results.size() == 2);
+  CHECK(results[1].state == tune::TrialState::terminated);
+  CHECK(results[1].iteration == 3);
+  CHECK(results[0].state == tune::TrialState::error);
+  CHECK(results[0].iteration == 1);
+  CHECK(results.num_errors() == 1);
+  CHECK(results.errors().size() == 1);
+  CHECK_FALSE(results.interrupted());
+  return results[0].error ? results[0].error->message() : std::string();
+}
+
+void check_error(const std::string& what, const std::string& part) {
+  const std::string message = error_of(what);
+  CHECK_MESSAGE(has(message, part), message);
+  CHECK_MESSAGE(has(message, "about to " + what), message);
+}
+
+}  // namespace
+
+TEST_CASE("an exception fails its trial with type and text") {
+  for (const Isolation isolation : isolations) {
+    const std::string message = error_of("throw", isolation);
+    CHECK_MESSAGE(has(message, "std::domain_error: the learning rate is negative"), message);
+  }
+}
+
+TEST_CASE("abort fails its trial with the signal and the last output") {
+  check_error("abort", "SIGABRT");
+}
+
+TEST_CASE("a segmentation fault fails its trial with the signal and the last output") {
+  check_error("segv", "killed by SIGSEGV (signal 11: segmentation fault)");
+}
+
+TEST_CASE("exit fails its trial with the status") {
+  check_error("exit", "called exit(3)");
+}
+
+TEST_CASE("a step without end is cut off and named") {
+  const std::string message = error_of("loop");
+  CHECK_MESSAGE(has(message, "step 2 did not end within 2 s"), message);
+}
+
+TEST_CASE("a step without end on a thread is left behind and the trial fails") {
+  // The thread goes on for ever; nothing of it may be in use when the process ends.
+  const std::string message = error_of("loop", Isolation::thread);
+  CHECK_MESSAGE(has(message, "step 2 did not end within 2 s"), message);
+}
+
+TEST_CASE("a stopped process fails its trial") {
+  const std::string message = error_of("stop");
+  CHECK_MESSAGE(has(message, "SIGSTOP"), message);
+}
+
+TEST_CASE("a trial that goes beyond its memory fails and names the limit" *
+          doctest::skip(sanitized)) {
+  const std::string message = error_of("allocate");
+  CHECK_MESSAGE(has(message, "512 MiB"), message);
+}
+
+TEST_CASE("a failed trial is tried again from its checkpoint") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.max_failures = 1;
+    run.checkpoint_config.checkpoint_frequency = 2;
+    const auto results =
+        tune::Tuner(lab.runtime, "Summing",
+                    {.param_space = {{"x", 1.5}, {"fail_at", 5}}, .run_config = run})
+            .fit();
+    const auto trial = results[0];
+    CHECK(trial.state == tune::TrialState::terminated);
+    CHECK(trial.metrics.at("sum").as_double() == 9.0);
+    const auto history = results.metrics_history(trial.id);
+    REQUIRE(history.size() == 6);
+    for (std::size_t i = 0; i < history.size(); ++i)
+      CHECK(history[i].at("sum").as_double() == 1.5 * static_cast<double>(i + 1));
+  }
+}
+
+TEST_CASE("a damaged checkpoint is passed over for the one before") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.max_failures = 1;
+    run.checkpoint_config.checkpoint_frequency = 2;
+    const auto results =
+        tune::Tuner(lab.runtime, "Summing",
+                    {.param_space = {{"x", 1.5}, {"damage", true}}, .run_config = run})
+            .fit();
+    const auto trial = results[0];
+    REQUIRE(trial.state == tune::TrialState::terminated);
+    CHECK(trial.metrics.at("sum").as_double() == 9.0);
+    CHECK(results.metrics_history(trial.id).size() == 6);
+  }
+}
+
+TEST_CASE("fail_fast stops the experiment, and a restore goes on with the others") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.fail_fast = true;
+    const auto stopped =
+        tune::Tuner(lab.runtime, "Misbehaves",
+                    {.param_space = {{"do", tune::grid_search({"throw", "nothing", "nothing"})}},
+                     .tune_config = {.num_samples = 3, .max_concurrent_trials = 1},
+                     .run_config = run})
+            .fit();
+    CHECK(stopped.state() == tune::ExperimentState::failed);
+    CHECK(stopped.interrupted());
+    CHECK(stopped.num_errors() == 1);
+    CHECK(stopped.num_terminated() == 0);
+  }
+}
+
+TEST_CASE("a missing metric fails its trial and names what is there") {
+  Lab lab;
+  const auto results = tune::Tuner(lab.runtime, "Quadratic",
+                                   {.param_space = {{"x", 1}},
+                                    .tune_config = {.metric = "los", .mode = Mode::min},
+                                    .run_config = lab.run(Isolation::thread)})
+                           .fit();
+  REQUIRE(results[0].error.has_value());
+  CHECK_MESSAGE(has(results[0].error->message(), "'loss'"), results[0].error->message());
+}

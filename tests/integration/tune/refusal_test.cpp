@@ -1,0 +1,96 @@
+#include <tests/integration/tune/lab.hpp>
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+/// Nothing may have been made below the storage path.
+void check_untouched(const Lab& lab) {
+  CHECK(std::filesystem::is_empty(lab.scratch.path()));
+}
+
+tune::TunerOptions options(const Lab& lab) {
+  return {.param_space = {{"x", tune::uniform(0, 1)}}, .run_config = lab.run(Isolation::thread)};
+}
+
+}  // namespace
+
+TEST_CASE("an unknown trainable is refused with close matches, before anything is made") {
+  Lab lab;
+  check_throws(ErrorCode::not_found, "Quadratic",
+               [&] { (void)tune::Tuner(lab.runtime, "Quadratik", options(lab)).fit(); });
+  check_untouched(lab);
+}
+
+TEST_CASE("a trial that can never run is refused at once, naming resource, request and total") {
+  Lab lab;
+  auto bad = options(lab);
+  bad.run_config.resources_per_trial.cpus = 64;
+  try {
+    (void)tune::Tuner(lab.runtime, "Quadratic", bad).fit();
+    FAIL("no exception");
+  } catch (const Exception& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+    const std::string& text = error.error().message();
+    CHECK_MESSAGE((has(text, "CPU") && has(text, "64") && has(text, "2")), text);
+  }
+  check_untouched(lab);
+}
+
+TEST_CASE("settings that can not be right are refused with the name of the field") {
+  Lab lab;
+  auto bad = options(lab);
+  SUBCASE("num_samples") {
+    bad.tune_config.num_samples = 0;
+  }
+  SUBCASE("max_failures") {
+    bad.run_config.failure_config.max_failures = -2;
+  }
+  SUBCASE("empty range") {
+    bad.param_space = {{"x", tune::uniform(1, 0)}};
+  }
+  SUBCASE("name") {
+    bad.run_config.name = "a/b";
+  }
+  check_throws(ErrorCode::invalid_argument, "",
+               [&] { (void)tune::Tuner(lab.runtime, "Quadratic", bad).fit(); });
+  check_untouched(lab);
+}
+
+TEST_CASE("a name that is taken is refused and what is there is not touched") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", options(lab)).fit();
+  check_throws(ErrorCode::already_exists, "Tuner::restore",
+               [&] { (void)tune::Tuner(lab.runtime, "Quadratic", options(lab)).fit(); });
+  CHECK(tune::ResultGrid::open(lab.dir()).size() == 1);
+}
+
+TEST_CASE("without a name an experiment is called after its trainable and the date") {
+  Lab lab;
+  auto unnamed = options(lab);
+  unnamed.run_config.name.clear();
+  const auto first = tune::Tuner(lab.runtime, "Quadratic", unnamed).fit();
+  const auto second = tune::Tuner(lab.runtime, "Quadratic", unnamed).fit();
+  CHECK(first.experiment_path().filename().string().starts_with("Quadratic_20"));
+  CHECK(first.experiment_path() != second.experiment_path());
+}
+
+TEST_CASE("fit runs once, and results are there only after it") {
+  Lab lab;
+  tune::Tuner tuner(lab.runtime, "Quadratic", options(lab));
+  check_throws(ErrorCode::failed_precondition, "fit()", [&] { (void)tuner.get_results(); });
+  (void)tuner.fit();
+  CHECK(tuner.get_results().size() == 1);
+  check_throws(ErrorCode::failed_precondition, "restore", [&] { (void)tuner.fit(); });
+}
+
+TEST_CASE("the seed that nobody gave is drawn and stored") {
+  Lab lab;
+  auto first = options(lab);
+  const auto one = tune::Tuner(lab.runtime, "Quadratic", first).fit();
+  first.run_config.name = "again";
+  first.tune_config.seed = one.spec().seed;
+  const auto two = tune::Tuner(lab.runtime, "Quadratic", first).fit();
+  CHECK(one[0].config == two[0].config);
+}

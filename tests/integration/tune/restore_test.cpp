@@ -1,0 +1,154 @@
+#include <thread>
+
+#include <tests/integration/tune/lab.hpp>
+#include <tests/integration/tune/live_run.hpp>
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+tune::TunerOptions endless(const Lab& lab, Isolation isolation) {
+  auto run = lab.run(isolation);
+  run.stop = tune::max_iterations(100'000'000);
+  run.result_files = true;
+  return {.tune_config = {.metric = "loss", .mode = Mode::min, .num_samples = 3},
+          .run_config = run};
+}
+
+/// Fails in the first attempt only.
+tune::ResultGrid failed_once(Lab& lab, Isolation isolation) {
+  return tune::Tuner(lab.runtime, "counting",
+                     {.param_space = {{"to", 5}, {"fail_at", 3}}, .run_config = lab.run(isolation)})
+      .fit();
+}
+
+}  // namespace
+
+TEST_CASE("a run that is asked to stop leaves its trials unfinished, with a checkpoint") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    LiveRun live(lab, "Endless", endless(lab, isolation));
+    REQUIRE(live.wait_for_results(20));
+    const auto results = live.stop();
+    CHECK(results.interrupted());
+    CHECK(results.state() == tune::ExperimentState::interrupted);
+    CHECK(has(results.message(), "the test asks"));
+    CHECK(results.num_terminated() == 0);
+    for (const auto& trial : results) {
+      CHECK(trial.state == tune::TrialState::pending);
+      if (trial.iteration > 0)
+        CHECK(trial.checkpoint.has_value());
+    }
+  }
+}
+
+TEST_CASE("an interrupted experiment goes on where it was, also after it was moved") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    std::vector<std::uint64_t> before;
+    {
+      LiveRun live(lab, "Endless", endless(lab, isolation));
+      REQUIRE(live.wait_for_results(20));
+      const auto stopped = live.stop();
+      for (const auto& trial : stopped)
+        before.push_back(trial.iteration);
+    }
+    const auto moved = lab.scratch.path() / "elsewhere";
+    std::filesystem::rename(lab.dir(), moved);
+    CHECK_FALSE(tune::Tuner::can_restore(lab.dir()));
+    CHECK(tune::Tuner::can_restore(moved));
+
+    auto tuner = tune::Tuner::restore(lab.runtime, moved);
+    CHECK(tuner.get_results().interrupted());
+    LiveRun again(std::move(tuner), moved);
+    REQUIRE(again.wait_for_results(40));
+    const auto results = again.stop();
+    CHECK(results.experiment_path() == moved);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      CHECK(results[i].iteration >= before[i]);
+      const auto history = results.metrics_history(results[i].id);
+      for (std::size_t n = 0; n < history.size(); ++n)
+        CHECK(history[n].at("loss").as_double() == 1.0 / static_cast<double>(n + 1));
+      const std::string json = *read_file(results[i].path / "result.json", 64 << 20);
+      CHECK(static_cast<std::size_t>(std::count(json.begin(), json.end(), '\n')) == history.size());
+    }
+  }
+}
+
+TEST_CASE("unfinished trials can be given up") {
+  Lab lab;
+  {
+    LiveRun live(lab, "Endless", endless(lab, Isolation::thread));
+    REQUIRE(live.wait_for_results(5));
+    (void)live.stop();
+  }
+  const auto results =
+      tune::Tuner::restore(lab.runtime, lab.dir(), {.resume_unfinished = false}).fit();
+  CHECK_FALSE(results.interrupted());
+  for (const auto& trial : results)
+    CHECK(trial.state == tune::TrialState::terminated);
+}
+
+TEST_CASE("a failed trial can be gone on with") {
+  for (const Isolation isolation : isolations) {
+    Lab lab;
+    CHECK(failed_once(lab, isolation).num_errors() == 1);
+    const auto results =
+        tune::Tuner::restore(lab.runtime, lab.dir(), {.resume_errored = true}).fit();
+    REQUIRE(results.size() == 1);
+    CHECK(results.num_errors() == 0);
+    CHECK(results[0].state == tune::TrialState::terminated);
+    CHECK(results[0].iteration == 5);
+    CHECK(results.metrics_history(results[0].id).size() == 5);
+  }
+}
+
+TEST_CASE("a failed trial can be begun again as a new one") {
+  Lab lab;
+  (void)failed_once(lab, Isolation::thread);
+  const auto results =
+      tune::Tuner::restore(lab.runtime, lab.dir(), {.restart_errored = true}).fit();
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].state == tune::TrialState::error);
+  CHECK(results[1].config == results[0].config);
+}
+
+TEST_CASE("by default a failed trial is left as it is, and a finished experiment stays finished") {
+  Lab lab;
+  (void)failed_once(lab, Isolation::thread);
+  const auto results = tune::Tuner::restore(lab.runtime, lab.dir()).fit();
+  CHECK(results.size() == 1);
+  CHECK(results.num_errors() == 1);
+  CHECK_FALSE(results.interrupted());
+}
+
+TEST_CASE("a restore refuses what does not fit, and changes nothing") {
+  Lab lab;
+  (void)failed_once(lab, Isolation::thread);
+  check_throws(ErrorCode::not_found, "nowhere",
+               [&] { (void)tune::Tuner::restore(lab.runtime, lab.dir("nowhere")); });
+  check_throws(ErrorCode::failed_precondition, "counting", [&] {
+    (void)tune::Tuner::restore(lab.runtime, lab.dir(), {.trainable = "Quadratic"});
+  });
+  check_throws(ErrorCode::invalid_argument, "restart_errored", [&] {
+    (void)tune::Tuner::restore(lab.runtime, lab.dir(),
+                               {.resume_errored = true, .restart_errored = true});
+  });
+  check_throws(ErrorCode::failed_precondition, "asha", [&] {
+    (void)tune::Tuner::restore(lab.runtime, lab.dir(), {.scheduler = tune::asha()}).fit();
+  });
+  CHECK_FALSE(std::filesystem::exists(lab.dir("nowhere")));
+  CHECK(tune::ResultGrid::open(lab.dir()).num_errors() == 1);
+}
+
+TEST_CASE("two runs of one experiment at a time are refused") {
+  Lab lab;
+  LiveRun live(lab, "Endless", endless(lab, Isolation::thread));
+  REQUIRE(live.wait_for_results(5));
+  auto second = tune::Tuner::restore(lab.runtime, lab.dir());
+  check_throws(ErrorCode::unavailable, "", [&] { (void)second.fit(); });
+  CHECK(live.stop().interrupted());
+}

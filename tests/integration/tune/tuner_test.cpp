@@ -1,0 +1,210 @@
+#include <set>
+#include <sstream>
+
+#include <tests/integration/tune/lab.hpp>
+
+using namespace troupe;
+using namespace troupe::testing;
+
+TEST_CASE("a reused worker runs one trial after the other") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    const auto results = tune::Tuner(lab.runtime, "Quadratic",
+                                     {.param_space = {{"x", tune::uniform(-10, 10)}},
+                                      .tune_config = {.metric = "loss",
+                                                      .mode = Mode::min,
+                                                      .num_samples = 20,
+                                                      .reuse_actors = true,
+                                                      .seed = 1},
+                                      .run_config = lab.run(isolation)})
+                             .fit();
+    CHECK(results.size() == 20);
+    CHECK(results.num_terminated() == 20);
+    CHECK(results.num_errors() == 0);
+    CHECK(results.num_results() == 100);
+    CHECK(results.actor_starts() == 2);
+    CHECK_FALSE(results.interrupted());
+    std::set<std::int64_t> pids;
+    for (const auto& trial : results) {
+      CHECK(trial.iteration == 5);
+      CHECK(trial.stop_reason == "done");
+      pids.insert(trial.metrics.at("pid").as_int());
+    }
+    CHECK(pids.size() == (isolation == Isolation::process ? 2 : 1));
+
+    const auto best = results.best_result();
+    for (const auto& trial : results)
+      CHECK(best.score <= trial.metrics.at("loss").as_double());
+    std::ostringstream text;
+    text << best;
+    CHECK(has(text.str(), "scope last"));
+  }
+}
+
+TEST_CASE("a trainable that refuses to be reset gets a fresh worker for each trial") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    const auto results = tune::Tuner(lab.runtime, "NoReset",
+                                     {.param_space = {{"x", tune::uniform(-10, 10)}},
+                                      .tune_config = {.num_samples = 6, .reuse_actors = true},
+                                      .run_config = lab.run(isolation)})
+                             .fit();
+    CHECK(results.num_terminated() == 6);
+    CHECK(results.actor_starts() == 6);
+    for (const auto& trial : results)
+      CHECK(trial.metrics.at("objects_trials").as_int() == 1);
+  }
+}
+
+TEST_CASE("without reuse each trial has its own worker") {
+  for (const Isolation isolation : isolations) {
+    Lab lab;
+    const auto results = tune::Tuner(lab.runtime, "Quadratic",
+                                     {.param_space = {{"x", tune::grid_search({1, 2, 3})}},
+                                      .tune_config = {.num_samples = 2},
+                                      .run_config = lab.run(isolation)})
+                             .fit();
+    CHECK(results.size() == 6);
+    CHECK(results.actor_starts() == 6);
+  }
+}
+
+TEST_CASE("a function reports, saves, and goes on from its checkpoint after a failure") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.max_failures = 1;
+    const auto results =
+        tune::Tuner(lab.runtime, "counting",
+                    {.param_space = {{"to", 5}, {"fail_at", 3}}, .run_config = run})
+            .fit();
+    REQUIRE(results.size() == 1);
+    const auto trial = results[0];
+    CHECK(trial.state == tune::TrialState::terminated);
+    CHECK(trial.metrics.at("count").as_int() == 5);
+    CHECK(trial.iteration == 5);
+    CHECK(results.metrics_history(trial.id).size() == 5);
+    REQUIRE(trial.checkpoint.has_value());
+    CHECK(*read_file(trial.checkpoint->directory() / "count", 100) == "5");
+  }
+}
+
+TEST_CASE("what a function returns is its result") {
+  Lab lab;
+  const auto results = tune::Tuner(lab.runtime, "square",
+                                   {.param_space = {{"x", tune::grid_search({2, -1, 3})}},
+                                    .run_config = lab.run(Isolation::thread)})
+                           .fit();
+  const auto best = results.best_result("_metric", Mode::min);
+  CHECK(best.score == 1.0);
+  CHECK(best.config.at("x").as_int() == -1);
+}
+
+TEST_CASE("ASHA stops trials early and says where") {
+  Lab lab;
+  const auto results =
+      tune::Tuner(lab.runtime, "Quadratic",
+                  {.param_space = {{"x", tune::uniform(-10, 10)}, {"steps", 20}},
+                   .tune_config = {.metric = "loss",
+                                   .mode = Mode::min,
+                                   .num_samples = 20,
+                                   .reuse_actors = true,
+                                   .scheduler = tune::asha({.max_t = 20, .grace_period = 1}),
+                                   .seed = 3},
+                   .run_config = lab.run(Isolation::thread)})
+          .fit();
+  CHECK(results.num_terminated() == 20);
+  std::size_t early = 0;
+  for (const auto& trial : results) {
+    if (has(trial.stop_reason, "asha"))
+      ++early;
+  }
+  CHECK(early > 0);
+  CHECK(results.num_results() < 400);
+}
+
+TEST_CASE("stop criteria end a trial with their reason") {
+  Lab lab;
+  auto run = lab.run(Isolation::thread);
+  SUBCASE("by metric") {
+    run.stop = tune::metric("loss") <= 0.1;
+    const auto results = tune::Tuner(lab.runtime, "Endless", {.run_config = run}).fit();
+    CHECK(results[0].iteration == 10);
+    CHECK(results[0].stop_reason == "stop: loss <= 0.1");
+  }
+  SUBCASE("by iteration") {
+    run.stop = tune::max_iterations(7);
+    const auto results = tune::Tuner(lab.runtime, "Endless", {.run_config = run}).fit();
+    CHECK(results[0].iteration == 7);
+  }
+}
+
+TEST_CASE("a time budget ends all trials") {
+  for (const Isolation isolation : isolations) {
+    Lab lab;
+    const auto results =
+        tune::Tuner(
+            lab.runtime, "Endless",
+            {.tune_config = {.num_samples = 4, .time_budget = std::chrono::milliseconds(300)},
+             .run_config = lab.run(isolation)})
+            .fit();
+    CHECK_FALSE(results.interrupted());
+    for (const auto& trial : results) {
+      CHECK(trial.state == tune::TrialState::terminated);
+      CHECK(trial.stop_reason == "time budget");
+    }
+  }
+}
+
+TEST_CASE("checkpoints of the class API come by frequency and only the newest are kept") {
+  for (const Isolation isolation : isolations) {
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.checkpoint_config = {.num_to_keep = 1, .checkpoint_frequency = 2};
+    const auto results =
+        tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+    const auto trial = results[0];
+    CHECK(trial.metrics.at("sum").as_double() == 9.0);
+    REQUIRE(trial.checkpoint.has_value());
+    CHECK(*read_file(trial.checkpoint->directory() / "sum", 100) == "6 9");
+    std::size_t kept = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(trial.path))
+      kept += entry.path().filename().string().starts_with("checkpoint_") ? 1 : 0;
+    CHECK(kept <= 2);
+  }
+}
+
+TEST_CASE("the result files are complete when fit returns") {
+  Lab lab;
+  auto run = lab.run(Isolation::process);
+  run.result_files = true;
+  const auto results =
+      tune::Tuner(lab.runtime, "Quadratic",
+                  {.param_space = {{"x", tune::grid_search({1.5, 2.5})}}, .run_config = run})
+          .fit();
+  for (const auto& trial : results) {
+    const std::string json = *read_file(trial.path / "result.json", 1 << 20);
+    CHECK(std::count(json.begin(), json.end(), '\n') == 5);
+    const std::string csv = *read_file(trial.path / "progress.csv", 1 << 20);
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 6);
+    CHECK(has(*read_file(trial.path / "params.json", 1 << 20), "\"x\""));
+  }
+}
+
+TEST_CASE("scopes answer different questions") {
+  Lab lab;
+  const auto results = tune::Tuner(lab.runtime, "counting",
+                                   {.param_space = {{"to", tune::grid_search({2, 4})}},
+                                    .run_config = lab.run(Isolation::thread)})
+                           .fit();
+  CHECK(results.best_result("count", Mode::min).score == 2);
+  CHECK(results.best_result("count", Mode::min, tune::Scope::all).score == 1);
+  CHECK(results.best_result("count", Mode::max, tune::Scope::avg).score == 2.5);
+  check_throws(ErrorCode::not_found, "did you mean 'count'",
+               [&] { (void)results.best_result("coutn", Mode::min); });
+  check_throws(ErrorCode::failed_precondition, "name one here",
+               [&] { (void)results.best_result(); });
+}
