@@ -38,3 +38,6 @@ public:
 [[nodiscard]] double quantile(std::vector<double> values, double share);
 
 }  // namespace troupe::bench
+
+/// Called first in `main`; defined where worker processes are this program (workers.cpp).
+__attribute__((weak)) void troupe_bench_start(int argc, char** argv);

@@ -121,6 +121,8 @@ double quantile(std::vector<double> values, double share) {
 }  // namespace troupe::bench
 
 int main(int argc, char** argv) {
+  if (troupe_bench_start != nullptr)
+    troupe_bench_start(argc, argv);
   try {
     return troupe::bench::run(argc, argv);
   } catch (const std::exception& error) {
