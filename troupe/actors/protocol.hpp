@@ -154,11 +154,13 @@ struct Answer {
   std::optional<uint32_t> save;  ///< save a checkpoint under this number before anything else
 };
 
-/// End a trial that is not waiting for an answer: the running step is asked to return early; what
-/// it still reports is dropped.
+/// End a trial that is not waiting for an answer: the running step is asked to return early, and what
+/// it returns is dropped. A trial that waits for its answer ends at once.
 struct StopTrial {
   WorkerId worker;
   TrialKey key;
+  /// Save before the end, but only where no step runs: after one whose result is dropped the
+  /// object is ahead of the last accepted result, and `TrialEnded` comes without `CheckpointSaved`.
   std::optional<uint32_t> save;
 };
 

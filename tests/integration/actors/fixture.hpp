@@ -5,14 +5,12 @@
 #include <string>
 
 #include <tests/integration/actors/script_loop.hpp>
+#include <tests/support/child_program.hpp>
 #include <tests/support/scratch_folder.hpp>
 #include <troupe/actors/controller.hpp>
 #include <troupe/runtime/store/memory_journal.hpp>
 
 namespace troupe::testing {
-
-/// How long tests wait for what must happen. Only a defect makes them wait that long.
-inline constexpr Duration long_enough = std::chrono::seconds(120);
 
 /// While true, the trainable that misbehaves with "loop" goes on.
 extern std::atomic<bool> endless_step;

@@ -21,6 +21,19 @@
 #include <troupe/actors/session.hpp>
 #include <tests/integration/actors/fixture.hpp>
 
+namespace {
+
+/// A driver with a worker that never ends; it writes its number into `fifo`.
+[[noreturn]] void drive(const char* fifo) {
+  using namespace troupe::testing;
+  Stage stage;
+  stage.add("Counter", {{"announce", fifo}}).stop_after = UINT64_MAX;
+  const troupe::Status result = stage.play();
+  std::exit(result ? 0 : 1);
+}
+
+}  // namespace
+
 void troupe_test_start(int argc, char** argv);
 void troupe_test_start(int argc, char** argv) {
   const rlimit no_core_files{0, 0};
@@ -36,6 +49,7 @@ void troupe_test_start(int argc, char** argv) {
   }
   if (how == "forgets") troupe::Runtime runtime;
   troupe::run_worker_if_asked(argc, argv);
+  if (argc > 2 && std::string(argv[1]) == "--drive") drive(argv[2]);
 }
 
 namespace troupe::testing {
@@ -49,7 +63,11 @@ using troupe::testing::endless_step;
 
 class Counter : public Trainable {
 public:
-  void setup(const Config& config) override { reset_config(config); }
+  void setup(const Config& config) override {
+    reset_config(config);
+    if (!config.contains("announce")) return;
+    std::ofstream(config.at("announce").as_string()) << ::getpid() << std::endl;
+  }
   Metrics step() override {
     ++value_;
     ++steps_of_object_;
@@ -116,7 +134,7 @@ private:
   }
   static void allocate() {
     std::vector<std::unique_ptr<char[]>> blocks;
-    for (;;) {
+    while (blocks.size() < 2048) {  // a limit that does not hold must not take the machine down
       blocks.push_back(std::make_unique<char[]>(std::size_t{1} << 20));
       std::memset(blocks.back().get(), 1, std::size_t{1} << 20);
     }

@@ -1,6 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -13,6 +17,7 @@
 #include <caf/scoped_actor.hpp>
 
 #include <tests/integration/actors/fixture.hpp>
+#include <tests/support/child_program.hpp>
 #include <troupe/actors/detail/keeper.hpp>
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/meta_objects.hpp>
@@ -158,6 +163,26 @@ TEST_CASE("workers leave no open files behind") {
   }
   REQUIRE(stage.play());
   CHECK(open_files() <= before + 2);
+}
+
+TEST_CASE("workers of a driver that is killed die with it") {
+  ScratchFolder scratch("killed_driver");
+  const std::string fifo = (scratch.path() / "fifo").string();
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const FileDescriptor announced = open_file(fifo, O_RDWR).value_or_throw();
+  ProcessSpawner spawner;
+  const Process driver =
+    spawner.spawn({.arguments = {"--drive", fifo}}).value_or_throw();
+  pollfd waiting{announced.get(), POLLIN, 0};
+  REQUIRE(::poll(&waiting, 1, 60'000) == 1);
+  char text[32] = "";
+  REQUIRE(::read(announced.get(), text, sizeof text - 1) > 0);
+  const ProcessWatch worker(std::atoi(text));
+  CHECK_FALSE(worker.ended(0));
+  REQUIRE(driver.wait(Duration::zero()).error().code() == ErrorCode::deadline_exceeded);
+  // Not through the spawner, which would kill the whole group: as an operator does it.
+  ::kill(driver.pid(), SIGKILL);
+  CHECK(worker.ended());
 }
 
 TEST_CASE("options that cannot work are refused") {

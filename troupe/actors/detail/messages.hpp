@@ -7,6 +7,7 @@
 #include <troupe/serialization/value_codec.hpp>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -83,8 +84,10 @@ struct StoreFailed {
 
 // -- inspection ---------------------------------------------------------------------------------
 
-template <class Inspector>
-auto number_field(Inspector& f, const char* name, double& x) {
+// CAF's type of a name differs between its versions: each can be made from a literal.
+
+template <class Inspector, std::size_t N>
+auto number_field(Inspector& f, const char (&name)[N], double& x) {
   return f.field(
       name, [&x] { return std::bit_cast<uint64_t>(x); },
       [&x](uint64_t bits) {
@@ -94,8 +97,8 @@ auto number_field(Inspector& f, const char* name, double& x) {
 }
 
 /// Values beyond `last` are refused.
-template <class Inspector, class Enum>
-auto enum_field(Inspector& f, const char* name, Enum& x, Enum last) {
+template <class Inspector, std::size_t N, class Enum>
+auto enum_field(Inspector& f, const char (&name)[N], Enum& x, Enum last) {
   return f.field(
       name, [&x] { return static_cast<uint8_t>(x); },
       [&x, last](uint8_t number) {
@@ -106,8 +109,8 @@ auto enum_field(Inspector& f, const char* name, Enum& x, Enum last) {
       });
 }
 
-template <class Inspector>
-auto duration_field(Inspector& f, const char* name, Duration& x) {
+template <class Inspector, std::size_t N>
+auto duration_field(Inspector& f, const char (&name)[N], Duration& x) {
   return f.field(
       name, [&x] { return int64_t{x.count()}; },
       [&x](int64_t ns) {
@@ -117,8 +120,8 @@ auto duration_field(Inspector& f, const char* name, Duration& x) {
 }
 
 /// Whoever sends a map has checked its limits (`check_limits`).
-template <class Inspector>
-auto map_field(Inspector& f, const char* name, Map& x) {
+template <class Inspector, std::size_t N>
+auto map_field(Inspector& f, const char (&name)[N], Map& x) {
   return f.field(
       name, [&x] { return encode_map(x); },
       [&x](const std::string& bytes) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <caf/actor_cast.hpp>
@@ -55,10 +57,7 @@ public:
       [this](Pong& pong) { answered(pong); },
       [this](RunTrial& order) { run(order); },
       [this](Answer& answer) { forward(answer); },
-      [this](StopTrial& stop) {
-        watch_.trial_stopped();
-        forward(stop);
-      },
+      [this](StopTrial& stop) { forward(stop); },
       [this](StopWorker& order) { stop(order); },
       [this](ProcessEnded& ended) { process_ended(ended.status); },
       [this](look_after_atom) { look_after(); },
@@ -66,6 +65,8 @@ public:
   }
 
 private:
+  using Order = std::variant<RunTrial, Answer, StopTrial>;
+
   WorkerId worker() const { return order_.start.worker; }
 
   bool start() {
@@ -108,18 +109,21 @@ private:
                       order_.start.resources.memory_bytes};
     send(control_, WorkerWelcome{std::move(setup), controller_});
     send(controller_, WorkerStarted{worker(), hello.pid, options_.host});
-    for (caf::message& message : waiting_) send(control_, std::move(message));
-    waiting_.clear();
+    for (Order& order : std::exchange(waiting_, {})) {
+      std::visit([this](auto& each) { forward(each); }, order);
+    }
   }
 
-  template <class Order>
-  void forward(Order& order) {
+  template <class Body>
+  void forward(Body& order) {
     if (ending_) return;
-    if (control_) {
-      send(control_, std::move(order));
-    } else {
-      waiting_.push_back(caf::make_message(std::move(order)));
+    if (!control_) {
+      waiting_.push_back(std::move(order));
+      return;
     }
+    if constexpr (std::is_same_v<Body, RunTrial>) prepare(order);
+    if constexpr (std::is_same_v<Body, StopTrial>) watch_.trial_stopped();
+    send(control_, std::move(order));
   }
 
   void run(RunTrial& order) {
@@ -130,14 +134,18 @@ private:
                                     true});
       return;
     }
+    forward(order);
+  }
+
+  void prepare(const RunTrial& order) {
     watch_.trial_started();
+    // From here on the output is the trial's.
     const std::filesystem::path log_file =
       order_.log_to_file ? std::filesystem::path(order.trial_dir) / "output.log" : "";
     if (const Status set = process_.set_log_file(log_file, output_log_limit_bytes); !set) {
       log::warning("the output of a trial is not written to its folder",
                    {{"trial", order.key}, {"error", set.error()}});
     }
-    forward(order);
   }
 
   void answered(const Pong& pong) {
@@ -261,8 +269,8 @@ private:
   const Duration period_;
   Watch watch_;
   Process process_;
-  caf::actor control_;                 ///< none: it did not say hello yet
-  std::vector<caf::message> waiting_;  ///< for the hello
+  caf::actor control_;          ///< none: it did not say hello yet
+  std::vector<Order> waiting_;  ///< for the hello
   uint64_t last_ping_ = 0;
   uint64_t last_answer_ = 0;
   std::optional<Duration> start_deadline_;
