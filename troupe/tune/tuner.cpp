@@ -45,6 +45,12 @@ Result<std::string> default_name(const RunConfig& run, const std::string& traina
   }
 }
 
+/// A store whose process ended between making it and the first decision: as good as none.
+bool is_unused(const fs::path& dir) {
+  const auto reader = open_secondary(dir);
+  return reader && (*reader)->watermarks().accepted == Sequence(0);
+}
+
 Status check_free(const fs::path& dir, const std::string& name) {
   if (!store_exists(dir))
     return ok();
@@ -172,7 +178,8 @@ private:
     TROUPE_RETURN_IF_ERROR(check_location());
     // Only now something is written.
     TROUPE_RETURN_IF_ERROR(create_experiment_directory(dir_));
-    TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::create}));
+    const OpenMode mode = store_exists(dir_) ? OpenMode::existing : OpenMode::create;
+    TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = mode}));
     return make_experiment(std::move(loop), std::move(store), planned);
   }
 
@@ -278,7 +285,7 @@ Tuner Tuner::restore(Runtime& runtime, const fs::path& path, RestoreOptions opti
 }
 
 bool Tuner::can_restore(const fs::path& path) {
-  return store_exists(path);
+  return store_exists(path) && !is_unused(path);
 }
 
 ResultGrid Tuner::fit() {

@@ -70,7 +70,8 @@ public:
   static Tuner restore(Runtime& runtime, const std::filesystem::path& path,
                        RestoreOptions options = {});
 
-  /// True when there is an experiment in the folder, whole or damaged.
+  /// True when there is an experiment in the folder, whole or damaged. False for one whose process
+  /// ended before its first decision: `fit` may use that folder.
   static bool can_restore(const std::filesystem::path& path);
 
   ~Tuner();

@@ -1,4 +1,5 @@
 #include <tests/integration/tune/lab.hpp>
+#include <troupe/runtime/store/store.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -93,4 +94,17 @@ TEST_CASE("the seed that nobody gave is drawn and stored") {
   first.tune_config.seed = one.spec().seed;
   const auto two = tune::Tuner(lab.runtime, "Quadratic", first).fit();
   CHECK(one[0].config == two[0].config);
+}
+
+TEST_CASE("a store that was made and never used is no experiment and in nobody's way") {
+  Lab lab;
+  std::filesystem::create_directories(lab.dir());
+  {
+    auto store = open_store({.experiment_dir = lab.dir(), .mode = OpenMode::create});
+    REQUIRE(store.has_value());
+    REQUIRE(store->journal->close().has_value());
+  }
+  CHECK_FALSE(tune::Tuner::can_restore(lab.dir()));
+  CHECK(tune::Tuner(lab.runtime, "Quadratic", options(lab)).fit().size() == 1);
+  CHECK(tune::Tuner::can_restore(lab.dir()));
 }
