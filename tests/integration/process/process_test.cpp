@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include <dirent.h>
@@ -289,6 +291,30 @@ TEST_CASE("destroying the spawner kills and reports all children") {
     CHECK(process.exit_status()->requested);
   }
   CHECK(no_child_left());
+}
+
+TEST_CASE("no process is started once the spawner shuts down") {
+  std::optional<Result<Process>> late;
+  {
+    ProcessSpawner spawner;
+    REQUIRE(spawner.spawn(child_program({"hang"}), {.on_exit = [&](const ExitStatus&) {
+                            late = spawner.spawn(child_program({"hang"}));
+                          }}));
+  }
+  REQUIRE(late);
+  CHECK(late->error().code() == ErrorCode::failed_precondition);
+  CHECK(no_child_left());
+}
+
+TEST_CASE("what the callbacks hold is let go after the exit, although a handle is kept") {
+  const auto held = std::make_shared<int>(0);
+  ProcessSpawner spawner;
+  auto process = spawner
+                     .spawn(child_program({"exit", "0"}),
+                            {.on_exit = [held](const ExitStatus&) {}, .on_stop = [held](int) {}})
+                     .value_or_throw();
+  REQUIRE(process.wait(long_enough));
+  CHECK(eventually([&] { return held.use_count() == 1; }));
 }
 
 TEST_CASE("an end is noticed although the program ignores SIGCHLD") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <errno.h>
 #include <signal.h>
@@ -219,7 +220,9 @@ void ChildProcess::report_exit() {
     const std::lock_guard lock(mutex_);
     pidfd_.reset();
   }
-  call("on_exit", pid_, events_.on_exit, *exit_status());
+  // What the callbacks hold must not live as long as a handle, which they may hold themselves.
+  const ProcessEvents events = std::exchange(events_, {});
+  call("on_exit", pid_, events.on_exit, *exit_status());
   {
     const std::lock_guard lock(mutex_);
     reported_ = true;

@@ -72,7 +72,7 @@ private:
   void kill_locked();
 
   const pid_t pid_;
-  const ProcessEvents events_;
+  ProcessEvents events_;  ///< only the spawner's thread; let go with the last call
   const std::shared_ptr<Waker> waker_;
   const std::unique_ptr<OutputCapture> output_;
 

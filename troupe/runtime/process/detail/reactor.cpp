@@ -83,8 +83,7 @@ Status Reactor::watch(int fd, uint64_t tag, uint32_t mode) {
 }
 
 Reactor::Started Reactor::start(StartRequest request) {
-  if (std::this_thread::get_id() == thread_.get_id())
-    return start_now(std::move(request));
+  const bool on_own_thread = std::this_thread::get_id() == thread_.get_id();
   const std::string executable = request.prepared.executable;
   const auto pending = std::make_shared<Pending>();
   pending->request = std::move(request);
@@ -94,8 +93,11 @@ Reactor::Started Reactor::start(StartRequest request) {
       return Error(ErrorCode::failed_precondition,
                    "cannot start a process: this program is shutting down");
     }
-    requests_.push_back(pending);
+    if (!on_own_thread)
+      requests_.push_back(pending);
   }
+  if (on_own_thread)
+    return start_now(std::move(pending->request));
   waker_->wake();
   std::unique_lock lock(pending->mutex);
   if (!pending->done.wait_for(lock, start_limit, [&] { return pending->started.has_value(); })) {
