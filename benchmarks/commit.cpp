@@ -1,6 +1,10 @@
-#include <fcntl.h>
-#include <rocksdb/write_batch.h>
-#include <unistd.h>
+#include <troupe/base/file.hpp>
+#include <troupe/runtime/store/detail/format.hpp>
+#include <troupe/runtime/store/detail/rocks.hpp>
+#include <troupe/runtime/store/keys.hpp>
+#include <troupe/runtime/store/store.hpp>
+#include <troupe/runtime/store/store_writer.hpp>
+#include <troupe/serialization/envelope.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -11,18 +15,14 @@
 #include <optional>
 #include <thread>
 
-#include <troupe/base/file.hpp>
-#include <troupe/runtime/store/detail/format.hpp>
-#include <troupe/runtime/store/detail/rocks.hpp>
-#include <troupe/runtime/store/keys.hpp>
-#include <troupe/runtime/store/store.hpp>
-#include <troupe/runtime/store/store_writer.hpp>
-#include <troupe/serialization/envelope.hpp>
+#include <fcntl.h>
+#include <rocksdb/write_batch.h>
+#include <unistd.h>
 
 #include "benchmarks/benchmark.hpp"
 
-/// What a decision costs until it is accepted and until it is durable, against the least that RocksDB
-/// and the disk need for the same bytes.
+/// What a decision costs until it is accepted and until it is durable, against the least that
+/// RocksDB and the disk need for the same bytes.
 namespace troupe::bench {
 namespace {
 
@@ -53,7 +53,8 @@ WriteSet report(std::uint64_t number) {
   const TrialId trial(static_cast<std::uint32_t>(number % 1000));
   WriteSet writes;
   writes.event = seal(499, 1, digits(number, event_bytes));
-  writes.rows.push_back({Table::trials, keys::trial_key(trial), seal(499, 1, digits(number, row_bytes))});
+  writes.rows.push_back(
+      {Table::trials, keys::trial_key(trial), seal(499, 1, digits(number, row_bytes))});
   writes.rows.push_back(
       {Table::results, keys::result_key(trial, number), encode(EventPointer{Sequence(number)})});
   return writes;
@@ -86,7 +87,8 @@ private:
 };
 
 std::unique_ptr<Journal> fresh_store(const std::string& folder) {
-  return std::move(open_store({.experiment_dir = folder, .mode = OpenMode::create}).value_or_throw().journal);
+  return std::move(
+      open_store({.experiment_dir = folder, .mode = OpenMode::create}).value_or_throw().journal);
 }
 
 Times troupe_writes(const std::string& folder, std::uint64_t records) {
@@ -101,7 +103,8 @@ Times troupe_writes(const std::string& folder, std::uint64_t records) {
   Times times;
   const auto start = Clock::now();
   for (auto& submission : submissions) {
-    while (!writer.has_room()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    while (!writer.has_room())
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     writer.submit(std::move(submission)).value_or_throw();
   }
   accepted.wait_for(records);
@@ -129,17 +132,21 @@ std::vector<std::vector<Pair>> raw_batches(std::uint64_t records) {
     auto& batch = batches.emplace_back();
     for (std::uint64_t number = first; number <= last; ++number) {
       const WriteSet writes = report(number);
-      batch.push_back({1, detail::event_key(Sequence(number)), detail::event_prefix(0) + writes.event});
+      batch.push_back(
+          {1, detail::event_key(Sequence(number)), detail::event_prefix(0) + writes.event});
       for (const RowWrite& row : writes.rows)
-        batch.push_back({detail::index_of(row.table), row.key, detail::row_prefix(Sequence(number)) + *row.value});
+        batch.push_back({detail::index_of(row.table), row.key,
+                         detail::row_prefix(Sequence(number)) + *row.value});
     }
-    batch.push_back({0, std::string(detail::high_water_key), encode(detail::HighWater{Sequence(last), 0})});
+    batch.push_back(
+        {0, std::string(detail::high_water_key), encode(detail::HighWater{Sequence(last), 0})});
   }
   return batches;
 }
 
 void check(const rocksdb::Status& status) {
-  if (!status.ok()) throw Exception(detail::rocks_error(status, "raw RocksDB"));
+  if (!status.ok())
+    throw Exception(detail::rocks_error(status, "raw RocksDB"));
 }
 
 /// One thread writes batches of 64 without sync, another syncs the log by the same rule as ours.
@@ -156,7 +163,8 @@ Times rocksdb_writes(const std::string& folder, std::uint64_t records) {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
         continue;
       }
-      if (!database.db().SyncWAL().ok()) done = true;
+      if (!database.db().SyncWAL().ok())
+        done = true;
       durable = target;
     }
   });
@@ -166,20 +174,25 @@ Times rocksdb_writes(const std::string& folder, std::uint64_t records) {
   for (const auto& batch : batches) {
     rocksdb::WriteBatch writes;
     for (const Pair& pair : batch)
-      if (status.ok()) status = writes.Put(database.handle(pair.family), pair.key, pair.value);
-    if (status.ok()) status = database.db().Write(rocksdb::WriteOptions(), &writes);
-    if (!status.ok()) break;
+      if (status.ok())
+        status = writes.Put(database.handle(pair.family), pair.key, pair.value);
+    if (status.ok())
+      status = database.db().Write(rocksdb::WriteOptions(), &writes);
+    if (!status.ok())
+      break;
     accepted.fetch_add(1);
   }
   times.accepted = seconds_since(start);
-  if (!status.ok()) done = true;
+  if (!status.ok())
+    done = true;
   syncer.join();
   times.durable = seconds_since(start);
   check(status);
   return times;
 }
 
-/// Writes of a batch's bytes with fdatasync behind each: what the disk gives, with nothing above it.
+/// Writes of a batch's bytes with fdatasync behind each: what the disk gives, with nothing above
+/// it.
 double fdatasyncs_per_s(const std::string& file, double seconds) {
   const auto out = open_file(file, O_WRONLY | O_CREAT | O_TRUNC).value_or_throw();
   const std::string bytes(batch_records * (event_bytes + row_bytes + 100), 'x');
@@ -187,7 +200,8 @@ double fdatasyncs_per_s(const std::string& file, double seconds) {
   int count = 0;
   while (seconds_since(start) < seconds) {
     write_all(out.get(), bytes, file).value_or_throw();
-    if (::fdatasync(out.get()) != 0) throw Exception(errno_error(errno, file));
+    if (::fdatasync(out.get()) != 0)
+      throw Exception(errno_error(errno, file));
     ++count;
   }
   return count / seconds_since(start);
@@ -213,20 +227,23 @@ std::vector<double> latencies_us(const std::string& folder, std::uint64_t record
 
 BenchmarkResult run(const BenchmarkArguments& arguments) {
   const std::uint64_t records = arguments.quick ? 10'000 : 100'000;
-  std::printf("%lu reports of %zu + %zu bytes; our store writer against RocksDB alone with the same keys, "
-              "values, batches of %zu and syncs, %d rounds in turn\n",
-              static_cast<unsigned long>(records), event_bytes, row_bytes, batch_records, rounds);
+  std::printf(
+      "%lu reports of %zu + %zu bytes; our store writer against RocksDB alone with the same keys, "
+      "values, batches of %zu and syncs, %d rounds in turn\n",
+      static_cast<unsigned long>(records), event_bytes, row_bytes, batch_records, rounds);
   std::vector<double> accepted, durable, accepted_ratio, ratio, raw_durable, raw_accepted;
   const double n = static_cast<double>(records);
   for (int round = 1; round <= rounds; ++round) {
     const std::string folder = arguments.folder + "/" + std::to_string(round);
     // In turn also within a round: the disk remembers what it was asked to do a moment ago.
     Times raw, ours;
-    if (round % 2 == 1) raw = rocksdb_writes(folder + "-raw", records);
+    if (round % 2 == 1)
+      raw = rocksdb_writes(folder + "-raw", records);
     ours = troupe_writes(folder, records);
-    if (round % 2 == 0) raw = rocksdb_writes(folder + "-raw", records);
-    std::printf("  round %d: ours accepted %.0f/s durable %.0f/s, RocksDB %.0f/s and %.0f/s\n", round,
-                n / ours.accepted, n / ours.durable, n / raw.accepted, n / raw.durable);
+    if (round % 2 == 0)
+      raw = rocksdb_writes(folder + "-raw", records);
+    std::printf("  round %d: ours accepted %.0f/s durable %.0f/s, RocksDB %.0f/s and %.0f/s\n",
+                round, n / ours.accepted, n / ours.durable, n / raw.accepted, n / raw.durable);
     accepted.push_back(n / ours.accepted);
     durable.push_back(n / ours.durable);
     raw_accepted.push_back(n / raw.accepted);

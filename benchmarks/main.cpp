@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +5,8 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+
+#include <unistd.h>
 
 #include "benchmarks/benchmark.hpp"
 
@@ -27,9 +27,10 @@ std::map<std::string, Entry>& benchmarks() {
 }
 
 void print_help() {
-  std::puts("Usage: troupe-bench <name> [--quick] [--folder <on a real disk>]\n\n"
-            "Runs one benchmark; the last line of the output is one JSON object\n"
-            "{\"name\":...,\"metrics\":{...}}. --quick does a tenth of the work.\n\nBenchmarks:");
+  std::puts(
+      "Usage: troupe-bench <name> [--quick] [--folder <on a real disk>]\n\n"
+      "Runs one benchmark; the last line of the output is one JSON object\n"
+      "{\"name\":...,\"metrics\":{...}}. --quick does a tenth of the work.\n\nBenchmarks:");
   for (const auto& [name, entry] : benchmarks())
     std::printf("  %-14s %s\n", name.c_str(), entry.summary.c_str());
 }
@@ -39,7 +40,8 @@ void print_result(const std::string& name, const BenchmarkResult& result) {
   for (const auto& [key, value] : result) {
     char number[32];
     std::snprintf(number, sizeof number, "%.6g", value);
-    if (line.back() != '{') line += ',';
+    if (line.back() != '{')
+      line += ',';
     line += '"' + key + "\":" + number;
   }
   std::printf("%s}}\n", line.c_str());
@@ -49,8 +51,9 @@ void print_result(const std::string& name, const BenchmarkResult& result) {
 class Folder {
 public:
   explicit Folder(const std::string& parent) {
-    const fs::path base =
-        parent.empty() ? fs::read_symlink("/proc/self/exe").parent_path() / "scratch" : fs::path(parent);
+    const fs::path base = parent.empty()
+                              ? fs::read_symlink("/proc/self/exe").parent_path() / "scratch"
+                              : fs::path(parent);
     fs::create_directories(base);
     std::string pattern = (base / "bench-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr)
@@ -74,7 +77,8 @@ int run(int argc, char** argv) {
   BenchmarkArguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
-    if (word == "--help" || word == "-h") return print_help(), EXIT_SUCCESS;
+    if (word == "--help" || word == "-h")
+      return print_help(), EXIT_SUCCESS;
     if (word == "--quick") {
       arguments.quick = true;
     } else if (word == "--folder" && i + 1 < argc) {
@@ -88,8 +92,9 @@ int run(int argc, char** argv) {
   }
   const auto found = benchmarks().find(name);
   if (found == benchmarks().end()) {
-    std::fprintf(stderr, "troupe-bench: %s; see --help\n",
-                 name.empty() ? "name a benchmark" : ("there is no benchmark '" + name + "'").c_str());
+    std::fprintf(
+        stderr, "troupe-bench: %s; see --help\n",
+        name.empty() ? "name a benchmark" : ("there is no benchmark '" + name + "'").c_str());
     return 2;
   }
   const Folder folder(parent);

@@ -34,10 +34,12 @@ public:
     disk_.files_[name_] = {};
   }
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    if (auto status = disk_.before_write(); !status.ok()) return status;
+    if (auto status = disk_.before_write(); !status.ok())
+      return status;
     auto status = FSWritableFileOwnerWrapper::Append(data, options, debug);
     const std::lock_guard lock(disk_.mutex_);
-    if (status.ok()) disk_.files_[name_].size += data.size();
+    if (status.ok())
+      disk_.files_[name_].size += data.size();
     return status;
   }
   IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo&,
@@ -57,7 +59,8 @@ private:
       const std::lock_guard lock(disk_.mutex_);
       size = disk_.files_[name_].size;
     }
-    if (auto status = disk_.before_sync(name_); !status.ok()) return status;
+    if (auto status = disk_.before_sync(name_); !status.ok())
+      return status;
     const std::lock_guard lock(disk_.mutex_);
     disk_.files_[name_].synced = size;
     return IOStatus::OK();
@@ -78,10 +81,12 @@ public:
 
 private:
   IOStatus note_sync() {
-    if (auto status = disk_.check_power(); !status.ok()) return status;
+    if (auto status = disk_.check_power(); !status.ok())
+      return status;
     const std::lock_guard lock(disk_.mutex_);
     for (auto& [name, file] : disk_.files_)
-      if (fs::path(name).parent_path() == fs::path(name_)) file.linked = true;
+      if (fs::path(name).parent_path() == fs::path(name_))
+        file.linked = true;
     return IOStatus::OK();
   }
 
@@ -98,10 +103,12 @@ public:
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result,
                            IODebugContext* debug) override {
-    if (auto status = disk_.check_power(); !status.ok()) return status;
+    if (auto status = disk_.check_power(); !status.ok())
+      return status;
     std::unique_ptr<FSWritableFile> file;
     auto status = FileSystemWrapper::NewWritableFile(name, options, &file, debug);
-    if (status.ok()) *result = std::make_unique<FaultyFile>(std::move(file), disk_, name);
+    if (status.ok())
+      *result = std::make_unique<FaultyFile>(std::move(file), disk_, name);
     return status;
   }
   IOStatus NewDirectory(const std::string& name, const IOOptions& options,
@@ -114,7 +121,8 @@ public:
   }
   IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions& options,
                       IODebugContext* debug) override {
-    if (auto status = disk_.check_power(); !status.ok()) return status;
+    if (auto status = disk_.check_power(); !status.ok())
+      return status;
     auto status = FileSystemWrapper::RenameFile(from, to, options, debug);
     const std::lock_guard lock(disk_.mutex_);
     if (const auto found = disk_.files_.find(from); status.ok() && found != disk_.files_.end()) {
@@ -125,10 +133,12 @@ public:
   }
   IOStatus DeleteFile(const std::string& name, const IOOptions& options,
                       IODebugContext* debug) override {
-    if (auto status = disk_.check_power(); !status.ok()) return status;
+    if (auto status = disk_.check_power(); !status.ok())
+      return status;
     auto status = FileSystemWrapper::DeleteFile(name, options, debug);
     const std::lock_guard lock(disk_.mutex_);
-    if (status.ok()) disk_.files_.erase(name);
+    if (status.ok())
+      disk_.files_.erase(name);
     return status;
   }
 
@@ -165,8 +175,10 @@ IOStatus DiskState::check_power() {
 
 IOStatus DiskState::before_write() {
   const std::lock_guard lock(mutex_);
-  if (!power_) return IOStatus::IOError("the power is out");
-  if (writes_until_full_ == 0) return IOStatus::OK();
+  if (!power_)
+    return IOStatus::IOError("the power is out");
+  if (writes_until_full_ == 0)
+    return IOStatus::OK();
   if (writes_until_full_ > 1) {
     --writes_until_full_;
     return IOStatus::OK();
@@ -176,7 +188,8 @@ IOStatus DiskState::before_write() {
 
 IOStatus DiskState::before_sync(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  if (!power_) return IOStatus::IOError("the power is out");
+  if (!power_)
+    return IOStatus::IOError("the power is out");
   if (is_log(name) && ++log_syncs_ == failing_log_sync_)
     return IOStatus::IOError("injected: fsync failed");
   return IOStatus::OK();
@@ -185,13 +198,15 @@ IOStatus DiskState::before_sync(const std::string& name) {
 void DiskState::forget_unsynced(Random& random, bool torn_pages) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, file] : files_) {
-    if (!fs::exists(name)) continue;
+    if (!fs::exists(name))
+      continue;
     if (!file.linked && file.synced == 0 && random.chance(0.5)) {
       fs::remove(name);
       continue;
     }
     const std::uint64_t size = fs::file_size(name);
-    if (size <= file.synced) continue;
+    if (size <= file.synced)
+      continue;
     const std::uint64_t kept = file.synced + random.below(size - file.synced + 1);
     fs::resize_file(name, kept);
     const std::uint64_t first_page = (file.synced + page - 1) / page;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <troupe/base/random.hpp>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,10 +11,8 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
-#include <troupe/base/random.hpp>
-
-/// A file system under RocksDB that remembers what was synced, forgets the rest when the power goes,
-/// and fails on request. Nothing reaches the disk's own cache: a sync is only noted.
+/// A file system under RocksDB that remembers what was synced, forgets the rest when the power
+/// goes, and fails on request. Nothing reaches the disk's own cache: a sync is only noted.
 namespace troupe::testing {
 
 class FaultyFileSystem;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <troupe/runtime/store/journal.hpp>
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/envelope.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 /// Records for tests of the journal: what is in them does not matter to it.
 namespace troupe::testing {
@@ -36,17 +36,18 @@ inline WriteSet write_set(std::uint64_t number, std::size_t bytes = 64) {
   writes.event = sealed(event_payload(number, bytes));
   writes.rows.push_back(
       {Table::trials, keys::trial_key(trial), sealed("trial at " + std::to_string(number))});
-  writes.rows.push_back({Table::results, keys::result_key(trial, number),
-                         encode(EventPointer{Sequence(number)})});
-  writes.rows.push_back({Table::state, std::string(keys::state_loop),
-                         sealed("loop at " + std::to_string(number))});
+  writes.rows.push_back(
+      {Table::results, keys::result_key(trial, number), encode(EventPointer{Sequence(number)})});
+  writes.rows.push_back(
+      {Table::state, std::string(keys::state_loop), sealed("loop at " + std::to_string(number))});
   return writes;
 }
 
 inline std::vector<WriteSet> write_sets(std::uint64_t first, std::uint64_t last,
                                         std::size_t bytes = 64) {
   std::vector<WriteSet> all;
-  for (std::uint64_t number = first; number <= last; ++number) all.push_back(write_set(number, bytes));
+  for (std::uint64_t number = first; number <= last; ++number)
+    all.push_back(write_set(number, bytes));
   return all;
 }
 

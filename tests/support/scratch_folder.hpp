@@ -1,12 +1,12 @@
 #pragma once
 
-#include <unistd.h>
+#include <troupe/base/error.hpp>
 
 #include <filesystem>
 #include <string>
 #include <system_error>
 
-#include <troupe/base/error.hpp>
+#include <unistd.h>
 
 namespace troupe::testing {
 
@@ -18,7 +18,8 @@ public:
     const auto base = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "scratch";
     std::filesystem::create_directories(base);
     std::string pattern = (base / (name + "-XXXXXX")).string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw Exception(errno_error(errno, pattern));
+    if (::mkdtemp(pattern.data()) == nullptr)
+      throw Exception(errno_error(errno, pattern));
     path_ = pattern;
   }
   ~ScratchFolder() {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/base/error.hpp>
+#include <troupe/runtime/store/store.hpp>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,9 +10,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include <troupe/base/error.hpp>
-#include <troupe/runtime/store/store.hpp>
 
 #include "tests/support/journal_records.hpp"
 
@@ -20,7 +20,8 @@ using Files = std::map<std::string, std::string>;
 
 inline std::string read_all(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Exception(ErrorCode::io, "cannot read " + file.string());
+  if (!in)
+    throw Exception(ErrorCode::io, "cannot read " + file.string());
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -52,7 +53,8 @@ inline std::vector<std::filesystem::path> store_files(const std::filesystem::pat
                                                       const std::string& extension) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(store_folder(experiment_dir)))
-    if (entry.path().extension() == extension) found.push_back(entry.path());
+    if (entry.path().extension() == extension)
+      found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -60,8 +62,10 @@ inline std::vector<std::filesystem::path> store_files(const std::filesystem::pat
 /// The log that holds records; the newest of them.
 inline std::filesystem::path newest_log(const std::filesystem::path& experiment_dir) {
   auto logs = store_files(experiment_dir, ".log");
-  while (!logs.empty() && std::filesystem::file_size(logs.back()) == 0) logs.pop_back();
-  if (logs.empty()) throw Exception(ErrorCode::not_found, "the store has no log with records");
+  while (!logs.empty() && std::filesystem::file_size(logs.back()) == 0)
+    logs.pop_back();
+  if (logs.empty())
+    throw Exception(ErrorCode::not_found, "the store has no log with records");
   return logs.back();
 }
 
@@ -73,7 +77,8 @@ inline void flip_bit(const std::filesystem::path& file, std::size_t byte, int bi
 
 inline std::unique_ptr<Journal> open_journal(const std::filesystem::path& experiment_dir,
                                              OpenMode mode = OpenMode::existing) {
-  return std::move(open_store({.experiment_dir = experiment_dir, .mode = mode}).value_or_throw().journal);
+  return std::move(
+      open_store({.experiment_dir = experiment_dir, .mode = mode}).value_or_throw().journal);
 }
 
 /// Makes a store with events 1 to `last`, one in a batch, closed in good order.

@@ -1,11 +1,11 @@
 #include "tests/conformance/journal/journal_suite.hpp"
 
-#include <doctest/doctest.h>
-
 #include <troupe/base/fault_point.hpp>
 #include <troupe/base/limits.hpp>
 #include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/keys.hpp>
+
+#include <doctest/doctest.h>
 
 #include "tests/support/journal_records.hpp"
 
@@ -123,8 +123,10 @@ void check_scan(JournalFixture& fixture) {
   Journal& journal = fixture.journal();
   WriteSet writes;
   writes.event = sealed("event");
-  for (const auto& [trial, iteration] : {std::pair{2u, 256u}, {1u, 1u}, {2u, 3u}, {3u, 1u}, {2u, 255u}})
-    writes.rows.push_back({Table::results, keys::result_key(TrialId(trial), iteration), sealed("r")});
+  for (const auto& [trial, iteration] :
+       {std::pair{2u, 256u}, {1u, 1u}, {2u, 3u}, {3u, 1u}, {2u, 255u}})
+    writes.rows.push_back(
+        {Table::results, keys::result_key(TrialId(trial), iteration), sealed("r")});
   writes.rows.push_back({Table::checkpoints, keys::checkpoint_key(TrialId(2), 1), sealed("c")});
   REQUIRE(journal.append(one(std::move(writes))));
   const std::vector<std::string> expected{keys::result_key(TrialId(2), 3),
@@ -159,7 +161,8 @@ void check_bytes(JournalFixture& fixture) {
   Journal& journal = fixture.journal();
   const std::string key("\0\xff key\0", 7);
   std::string payload;
-  for (int byte = 0; byte < 256; ++byte) payload.push_back(static_cast<char>(byte));
+  for (int byte = 0; byte < 256; ++byte)
+    payload.push_back(static_cast<char>(byte));
   REQUIRE(journal.append(one(with_row(key, sealed(payload)))));
   WriteSet large;
   large.event = sealed(std::string(limits::max_record_bytes, 'x'));
@@ -224,8 +227,7 @@ void check_failed_write(JournalFixture& fixture, const char* point) {
   };
   CHECK(refused(fixture.journal().append(write_sets(4, 4))));
   CHECK(refused(fixture.journal().sync()));
-  CHECK(row(fixture.journal(), Table::trials, keys::trial_key(TrialId(3))) ==
-        sealed("trial at 3"));
+  CHECK(row(fixture.journal(), Table::trials, keys::trial_key(TrialId(3))) == sealed("trial at 3"));
   fixture.crash();
   Journal& journal = fixture.journal();
   const Numbers numbers = event_numbers(journal);
@@ -253,24 +255,48 @@ void check_failed_sync(JournalFixture& fixture) {
 
 void run_journal_suite(const MakeFixture& make) {
   const std::unique_ptr<JournalFixture> fixture = make();
-  SUBCASE("events are numbered from 1 without a hole") { check_events(*fixture); }
-  SUBCASE("a visitor ends the visit") { check_visitors_can_end(*fixture); }
-  SUBCASE("the chain covers every event and survives reopening") { check_chain(*fixture); }
-  SUBCASE("rows are put, replaced and erased") { check_rows(*fixture); }
-  SUBCASE("the later write of a key wins") { check_later_write_wins(*fixture); }
-  SUBCASE("a scan gives the rows of a prefix in order") { check_scan(*fixture); }
-  SUBCASE("a batch that breaks a rule is refused whole") { check_refusals(*fixture); }
-  SUBCASE("any bytes and the largest record come back as they were") { check_bytes(*fixture); }
-  SUBCASE("durable follows accepted at sync") { check_watermarks(*fixture); }
-  SUBCASE("a crash loses nothing accepted") { check_crash(*fixture); }
-  SUBCASE("a closed journal refuses") { check_close(*fixture); }
+  SUBCASE("events are numbered from 1 without a hole") {
+    check_events(*fixture);
+  }
+  SUBCASE("a visitor ends the visit") {
+    check_visitors_can_end(*fixture);
+  }
+  SUBCASE("the chain covers every event and survives reopening") {
+    check_chain(*fixture);
+  }
+  SUBCASE("rows are put, replaced and erased") {
+    check_rows(*fixture);
+  }
+  SUBCASE("the later write of a key wins") {
+    check_later_write_wins(*fixture);
+  }
+  SUBCASE("a scan gives the rows of a prefix in order") {
+    check_scan(*fixture);
+  }
+  SUBCASE("a batch that breaks a rule is refused whole") {
+    check_refusals(*fixture);
+  }
+  SUBCASE("any bytes and the largest record come back as they were") {
+    check_bytes(*fixture);
+  }
+  SUBCASE("durable follows accepted at sync") {
+    check_watermarks(*fixture);
+  }
+  SUBCASE("a crash loses nothing accepted") {
+    check_crash(*fixture);
+  }
+  SUBCASE("a closed journal refuses") {
+    check_close(*fixture);
+  }
   SUBCASE("a write that fails ends the writing") {
     check_failed_write(*fixture, "store.append.before_write");
   }
   SUBCASE("a write that fails late ends the writing") {
     check_failed_write(*fixture, "store.append.after_write");
   }
-  SUBCASE("a sync that fails ends the writing") { check_failed_sync(*fixture); }
+  SUBCASE("a sync that fails ends the writing") {
+    check_failed_sync(*fixture);
+  }
 }
 
 }  // namespace troupe::testing

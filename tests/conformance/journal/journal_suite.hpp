@@ -1,10 +1,10 @@
 #pragma once
 
+#include <troupe/runtime/store/journal.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
-
-#include <troupe/runtime/store/journal.hpp>
 
 /// What every implementation of the journal must do. An implementation passes a `JournalFixture`
 /// to `run_journal_suite` inside one TEST_CASE; each rule is a SUBCASE.

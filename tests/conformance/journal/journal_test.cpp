@@ -1,7 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <troupe/runtime/store/memory_journal.hpp>
 #include <troupe/runtime/store/store.hpp>
+
+#include <doctest/doctest.h>
 
 #include "tests/conformance/journal/journal_suite.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -30,7 +30,8 @@ public:
     journal_->close().value_or_throw();
     open(OpenMode::existing);
   }
-  /// Destroying an open journal leaves what a crash would: nothing is synced, no witness is written.
+  /// Destroying an open journal leaves what a crash would: nothing is synced, no witness is
+  /// written.
   void crash() override {
     journal_.reset();
     open(OpenMode::existing);

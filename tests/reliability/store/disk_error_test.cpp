@@ -1,7 +1,7 @@
-#include <doctest/doctest.h>
-
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/store/detail/rocks_journal.hpp>
+
+#include <doctest/doctest.h>
 
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -48,10 +48,11 @@ void check_refuses_writes(Journal& journal, std::uint64_t next) {
   CHECK_FALSE(journal.close());
 }
 
-/// What was durable is there after the process is started again, with or without the power gone too.
+/// What was durable is there after the process is started again, with or without the power gone
+/// too.
 void check_restart(const fs::path& dir, const Written& written, std::uint64_t at_least) {
-  const auto opened =
-      detail::open_store({.experiment_dir = dir}, {.env = FaultyEnv::sane().env()}).value_or_throw();
+  const auto opened = detail::open_store({.experiment_dir = dir}, {.env = FaultyEnv::sane().env()})
+                          .value_or_throw();
   const std::uint64_t found = check_history(*opened.journal, event_bytes);
   CHECK(found >= at_least);
   CHECK(found <= written.accepted + 1);
@@ -71,8 +72,8 @@ TEST_CASE("an fsync that fails once stops the writing and loses nothing durable"
       FaultyEnv env;
       Written written;
       {
-        const auto store = detail::open_store(
-            {.experiment_dir = dir, .mode = OpenMode::create}, {.env = env.env()});
+        const auto store = detail::open_store({.experiment_dir = dir, .mode = OpenMode::create},
+                                              {.env = env.env()});
         REQUIRE(store);
         env.disk().fail_log_sync(n);
         written = write_until_error(*store->journal, 1000);
@@ -80,9 +81,11 @@ TEST_CASE("an fsync that fails once stops the writing and loses nothing durable"
         CHECK(written.error->code() == ErrorCode::io);
         CHECK(written.durable + 1 == written.accepted);
         check_refuses_writes(*store->journal, written.accepted + 1);
-        if (power_too) env.disk().cut_power();
+        if (power_too)
+          env.disk().cut_power();
       }
-      if (power_too) env.disk().forget_unsynced(random, false);
+      if (power_too)
+        env.disk().forget_unsynced(random, false);
       check_restart(dir, written, power_too ? written.durable : written.accepted);
       fs::remove_all(dir);
     }
@@ -99,8 +102,8 @@ TEST_CASE("a full disk at any write stops the writing, says so and loses nothing
     Written written;
     {
       // Small buffers: the disk fills up in the log, in a table file, in the manifest.
-      const auto store = detail::open_store(
-          {.experiment_dir = dir, .mode = OpenMode::create}, {env.env(), 64 << 10});
+      const auto store = detail::open_store({.experiment_dir = dir, .mode = OpenMode::create},
+                                            {env.env(), 64 << 10});
       REQUIRE(store);
       env.disk().fill_disk(1 + (n - 1) * 7);
       written = write_until_error(*store->journal, 5000);

@@ -1,16 +1,16 @@
+#include <troupe/base/fault_point.hpp>
+#include <troupe/base/file.hpp>
+#include <troupe/base/random.hpp>
+#include <troupe/runtime/store/doctor.hpp>
+
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-
-#include <troupe/base/fault_point.hpp>
-#include <troupe/base/file.hpp>
-#include <troupe/base/random.hpp>
-#include <troupe/runtime/store/doctor.hpp>
 
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
@@ -57,13 +57,15 @@ public:
 
   /// Listens until the child has said `acks` things, kills it, hears what is left in the pipe.
   Said kill_after(std::uint64_t acks) {
-    while (acks-- > 0 && hear()) continue;
+    while (acks-- > 0 && hear())
+      continue;
     ::kill(pid_, SIGKILL);
     return wait();
   }
 
   Said wait() {
-    while (hear()) continue;
+    while (hear())
+      continue;
     ::waitpid(pid_, &said_.status, 0);
     return said_;
   }
@@ -71,7 +73,8 @@ public:
 private:
   bool hear() {
     const std::string line = read_up_to(pipe_.get(), 9, "pipe").value_or_throw();
-    if (line.size() < 9) return false;
+    if (line.size() < 9)
+      return false;
     const std::uint64_t sequence = keys::load_u64(std::string_view(line).substr(1));
     (line[0] == 'a' ? said_.accepted : said_.durable) = sequence;
     return true;
@@ -108,15 +111,16 @@ TEST_CASE("thirty kills at random moments lose nothing accepted and leave no hol
   }
   const DoctorReport report = run_doctor(dir).value_or_throw();
   CHECK_MESSAGE(report.healthy(), report.to_text());
-  MESSAGE("seed: ", seed, ", kills: 30, accepted and acknowledged: ", acks, ", events at the end: ",
-          before);
+  MESSAGE("seed: ", seed, ", kills: 30, accepted and acknowledged: ", acks,
+          ", events at the end: ", before);
 }
 
 TEST_CASE("a kill at every fault point of the store and its files loses nothing accepted") {
   ScratchFolder scratch("points");
   int reached = 0;
   for (const std::string& point : FaultPoints::list()) {
-    if (!point.starts_with("store.") && !point.starts_with("file.write_atomically.")) continue;
+    if (!point.starts_with("store.") && !point.starts_with("file.write_atomically."))
+      continue;
     for (const int hit : {1, 3}) {
       CAPTURE(point);
       CAPTURE(hit);

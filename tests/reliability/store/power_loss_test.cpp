@@ -1,9 +1,9 @@
-#include <doctest/doctest.h>
+#include <troupe/base/log.hpp>
+#include <troupe/runtime/store/detail/rocks_journal.hpp>
 
 #include <algorithm>
 
-#include <troupe/base/log.hpp>
-#include <troupe/runtime/store/detail/rocks_journal.hpp>
+#include <doctest/doctest.h>
 
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t seeds = 200;
+constexpr std::uint64_t seeds = 100;  // of each kind of loss
 constexpr std::size_t event_bytes = 300;
 
 struct Outcome {
@@ -40,9 +40,9 @@ void write_some(Journal& journal, Random& random, Outcome& outcome) {
   for (std::uint64_t i = 0; i < batches; ++i) {
     const std::uint64_t first = outcome.accepted + 1;
     const std::uint64_t last = first + random.below(8);
-    outcome.accepted =
-        journal.append(write_sets(first, last, event_bytes)).value_or_throw().value;
-    if (random.chance(0.1)) outcome.durable = journal.sync().value_or_throw().value;
+    outcome.accepted = journal.append(write_sets(first, last, event_bytes)).value_or_throw().value;
+    if (random.chance(0.1))
+      outcome.durable = journal.sync().value_or_throw().value;
   }
 }
 
@@ -59,8 +59,7 @@ Outcome lose_power(const fs::path& dir, std::uint64_t seed, bool torn_pages) {
     env.disk().cut_power();
   }
   env.disk().forget_unsynced(random, torn_pages);
-  auto opened =
-      open_faulty(FaultyEnv::sane(), dir, OpenMode::existing, std::size_t{16} << 20);
+  auto opened = open_faulty(FaultyEnv::sane(), dir, OpenMode::existing, std::size_t{16} << 20);
   outcome.found = check_history(*opened.journal, event_bytes);
   outcome.cut = !opened.notes.empty();
   // And it is a store like any other.

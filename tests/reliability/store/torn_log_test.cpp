@@ -1,8 +1,8 @@
-#include <doctest/doctest.h>
-
 #include <troupe/base/log.hpp>
 #include <troupe/base/random.hpp>
 #include <troupe/runtime/store/detail/rocks_journal.hpp>
+
+#include <doctest/doctest.h>
 
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -41,7 +41,8 @@ struct Original {
   void damage(const std::string& log_content, bool early) const {
     Files damaged = files;
     damaged[log] = log_content;
-    if (early) damaged["high_water"] = early_witness;
+    if (early)
+      damaged["high_water"] = early_witness;
     restore_files(dir, damaged);
   }
 
@@ -62,8 +63,7 @@ private:
 /// touched. Returns what was found, nothing on a refusal.
 std::optional<std::uint64_t> open_damaged(const fs::path& dir, std::uint64_t witnessed) {
   const Files before = files_below(dir);
-  auto opened =
-      detail::open_store({.experiment_dir = dir}, {.env = FaultyEnv::sane().env()});
+  auto opened = detail::open_store({.experiment_dir = dir}, {.env = FaultyEnv::sane().env()});
   if (!opened) {
     CHECK(opened.error().code() == ErrorCode::data_loss);
     CHECK(opened.error().message().find("--accept-loss") != std::string::npos);
@@ -103,7 +103,8 @@ TEST_CASE("a log with a flipped bit anywhere") {
     Random random(seed, 0, RandomPurpose::test);
     std::string damaged = content;
     const auto at = static_cast<std::size_t>(random.below(damaged.size()));
-    damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ (1u << random.below(8)));
+    damaged[at] =
+        static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ (1u << random.below(8)));
     CAPTURE(at);
     original.damage(damaged, true);
     const auto found = open_damaged(original.dir, witnessed_early);

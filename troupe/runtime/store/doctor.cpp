@@ -1,15 +1,14 @@
+#include <troupe/runtime/store/detail/examine.hpp>
+#include <troupe/runtime/store/detail/repair.hpp>
+#include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/doctor.hpp>
-
-#include <stdlib.h>
+#include <troupe/runtime/store/store.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include <troupe/runtime/store/detail/examine.hpp>
-#include <troupe/runtime/store/detail/repair.hpp>
-#include <troupe/runtime/store/detail/witness.hpp>
-#include <troupe/runtime/store/store.hpp>
+#include <stdlib.h>
 
 namespace troupe {
 namespace {
@@ -40,7 +39,8 @@ public:
   ~Doctor() {
     std::error_code ignored;
     database_ = Database();
-    if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+    if (!scratch_.empty())
+      fs::remove_all(scratch_, ignored);
   }
   Doctor(const Doctor&) = delete;
   Doctor& operator=(const Doctor&) = delete;
@@ -59,7 +59,8 @@ public:
       report_.accepted = found_.good.sequence;
       compare();
     }
-    if (options_.accept_loss && findings_.any(Severity::damage)) repair();
+    if (options_.accept_loss && findings_.any(Severity::damage))
+      repair();
     report_.findings = findings_.take();
     return std::move(report_);
   }
@@ -69,13 +70,15 @@ private:
     const fs::path file = witness_file(report_.experiment_dir);
     auto witness = detail::read_witness(file);
     if (!witness) {
-      if (witness.error().code() == ErrorCode::io) return std::move(witness).error();
+      if (witness.error().code() == ErrorCode::io)
+        return std::move(witness).error();
       findings_.add(Severity::damage, file.string(), witness.error().message(),
                     "if nothing else is damaged, remove the file: the next opening makes it anew");
       return ok();
     }
     witness_ = witness.take();
-    if (witness_) report_.witnessed = witness_->mark.sequence;
+    if (witness_)
+      report_.witnessed = witness_->mark.sequence;
     return ok();
   }
 
@@ -93,16 +96,19 @@ private:
   /// Takes the lock, so that nobody starts to write meanwhile; without one there can be no writer.
   Status look_for_writer() {
     std::error_code ignored;
-    if (!fs::exists(folder_ / "LOCK", ignored) && !options_.accept_loss) return ok();
+    if (!fs::exists(folder_ / "LOCK", ignored) && !options_.accept_loss)
+      return ok();
     auto lock = FolderLock::acquire(folder_, {});
     if (lock) {
       lock_.emplace(lock.take());
       return ok();
     }
-    if (options_.accept_loss) return std::move(lock).error();
+    if (options_.accept_loss)
+      return std::move(lock).error();
     if (lock.error().code() == ErrorCode::unavailable) {
       report_.in_use = true;
-      findings_.add(Severity::note, folder_.string(), "a run has the experiment open: this is a "
+      findings_.add(Severity::note, folder_.string(),
+                    "a run has the experiment open: this is a "
                     "view of the moment, and the checksums of whole files were left out");
     }
     look_beside_ = true;
@@ -111,7 +117,8 @@ private:
 
   void open() {
     if (auto status = detail::check_folder(folder_, {}); !status) {
-      repairable_ = status.error().code() == ErrorCode::corrupt || status.error().code() == ErrorCode::io;
+      repairable_ =
+          status.error().code() == ErrorCode::corrupt || status.error().code() == ErrorCode::io;
       does_not_open(status.error());
     } else if (look_beside_) {
       open_beside();
@@ -131,10 +138,12 @@ private:
   void open_beside() {
     std::error_code ignored;
     std::string pattern = (fs::temp_directory_path(ignored) / "troupe-doctor-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return does_not_open(errno_error(errno, pattern));
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return does_not_open(errno_error(errno, pattern));
     scratch_ = pattern;
     auto database = detail::open_as_secondary(folder_, scratch_);
-    if (!database) return does_not_open(database.error());
+    if (!database)
+      return does_not_open(database.error());
     database_ = database.take();
     source_ = Source::live;
   }
@@ -148,17 +157,21 @@ private:
     } else if (auto facts = detail::verify_events(View(*whole), false); !facts) {
       refused = facts.error();
     }
-    if (refused) return use(whole.take(), Source::whole);
+    if (refused)
+      return use(whole.take(), Source::whole);
     auto cut = detail::open_read_only(folder_, {}, LogMode::point_in_time);
     if (cut && detail::verify_events(View(*cut), false)) {
-      findings_.add(Severity::warning, "log of the database",
-                    "it is damaged, and what comes after is dropped at the next opening: " +
-                        refused.error().message(),
-                    "none is needed if the machine lost power; otherwise keep a copy of the folder");
+      findings_.add(
+          Severity::warning, "log of the database",
+          "it is damaged, and what comes after is dropped at the next opening: " +
+              refused.error().message(),
+          "none is needed if the machine lost power; otherwise keep a copy of the folder");
       return use(cut.take(), Source::cut);
     }
-    if (whole) return use(whole.take(), Source::whole);
-    if (cut) return use(cut.take(), Source::cut);
+    if (whole)
+      return use(whole.take(), Source::whole);
+    if (cut)
+      return use(cut.take(), Source::cut);
     does_not_open(refused.error());
     repairable_ = true;
   }
@@ -207,7 +220,8 @@ private:
   }
 
   Result<Repair> try_repair() {
-    if (source_ == Source::none) TROUPE_RETURN_IF_ERROR(open_salvaged());
+    if (source_ == Source::none)
+      TROUPE_RETURN_IF_ERROR(open_salvaged());
     if (found_.store_id.empty())
       found_.store_id = witness_ ? witness_->store_id : detail::make_store_id();
     Repair repair;
@@ -261,17 +275,22 @@ private:
 Result<DoctorReport> run_doctor(const fs::path& path, const DoctorOptions& options) {
   std::error_code error;
   fs::path experiment_dir = fs::absolute(path, error).lexically_normal();
-  if (error) return errno_error(error.value(), path.string());
-  if (!experiment_dir.has_filename()) experiment_dir = experiment_dir.parent_path();
-  if (fs::exists(experiment_dir / "CURRENT", error)) experiment_dir = experiment_dir.parent_path();
+  if (error)
+    return errno_error(error.value(), path.string());
+  if (!experiment_dir.has_filename())
+    experiment_dir = experiment_dir.parent_path();
+  if (fs::exists(experiment_dir / "CURRENT", error))
+    experiment_dir = experiment_dir.parent_path();
   if (!store_exists(experiment_dir))
-    return Error(ErrorCode::not_found,
-                 path.string() + ": no experiment with a store is there. Name the experiment's folder");
+    return Error(
+        ErrorCode::not_found,
+        path.string() + ": no experiment with a store is there. Name the experiment's folder");
   return Doctor(std::move(experiment_dir), options).run();
 }
 
 bool DoctorReport::healthy() const {
-  if (repair) return true;
+  if (repair)
+    return true;
   return std::none_of(findings.begin(), findings.end(),
                       [](const Finding& finding) { return finding.severity == Severity::damage; });
 }
@@ -280,24 +299,28 @@ std::string DoctorReport::to_text() const {
   std::string text = "Store of " + experiment_dir.string() + "\n";
   if (!store_id.empty())
     text += "  identity " + store_id + ", made by Troupe " + written_by + "\n  " +
-            std::to_string(events) + " events, " + std::to_string(rows) + " rows, consistent up to event " +
-            to_string(accepted) + "\n  witness: durable up to event " + to_string(witnessed) + "\n";
+            std::to_string(events) + " events, " + std::to_string(rows) +
+            " rows, consistent up to event " + to_string(accepted) +
+            "\n  witness: durable up to event " + to_string(witnessed) + "\n";
   for (const Finding& finding : findings) {
     const char* label = finding.severity == Severity::damage    ? "DAMAGE "
                         : finding.severity == Severity::warning ? "warning "
                                                                 : "note ";
     text += label + finding.place + "\n    " + finding.what + "\n";
-    if (!finding.remedy.empty()) text += "    What to do: " + finding.remedy + "\n";
+    if (!finding.remedy.empty())
+      text += "    What to do: " + finding.remedy + "\n";
   }
   if (repair) {
     text += "Repaired: events up to " + to_string(repair->kept) + " are kept; " +
             std::to_string(repair->lost_events) + " events that are known to have existed are lost";
-    if (repair->dropped_rows > 0) text += "; " + std::to_string(repair->dropped_rows) + " rows were dropped";
+    if (repair->dropped_rows > 0)
+      text += "; " + std::to_string(repair->dropped_rows) + " rows were dropped";
     if (repair->rows_rebuilt_on_restore)
       text += "; the rows are written anew from the events when the experiment is restored";
     return text + ".\nThe store as it was is kept in " + repair->kept_aside.string() + "\n";
   }
-  return text + (healthy() ? "The store is whole.\n" : "The store is damaged; nothing was changed.\n");
+  return text +
+         (healthy() ? "The store is whole.\n" : "The store is damaged; nothing was changed.\n");
 }
 
 }  // namespace troupe

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/base/ids.hpp>
+#include <troupe/base/result.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <troupe/base/ids.hpp>
-#include <troupe/base/result.hpp>
 
 /// Looks a store over and says in plain words what is wrong with it and what can be done.
 namespace troupe {

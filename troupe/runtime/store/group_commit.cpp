@@ -3,19 +3,24 @@
 namespace troupe {
 
 void GroupCommit::accepted(std::size_t records, TimePoint now) {
-  if (records == 0) return;
-  if (waiting_ == 0) first_ = now;
+  if (records == 0)
+    return;
+  if (waiting_ == 0)
+    first_ = now;
   waiting_ += records;
 }
 
 bool GroupCommit::due(TimePoint now) const {
-  if (waiting_ == 0) return false;
+  if (waiting_ == 0)
+    return false;
   return hurry_ || waiting_ >= policy_.records || now >= first_ + policy_.delay;
 }
 
 std::optional<TimePoint> GroupCommit::deadline() const {
-  if (waiting_ == 0) return std::nullopt;
-  if (hurry_ || waiting_ >= policy_.records) return first_;
+  if (waiting_ == 0)
+    return std::nullopt;
+  if (hurry_ || waiting_ >= policy_.records)
+    return first_;
   return first_ + policy_.delay;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <troupe/base/clock.hpp>
+
 #include <cstddef>
 #include <optional>
-
-#include <troupe/base/clock.hpp>
 
 namespace troupe {
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/base/ids.hpp>
+#include <troupe/base/result.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -8,9 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <troupe/base/ids.hpp>
-#include <troupe/base/result.hpp>
 
 /// The journal of one experiment: what happened, in order, and the rows that follow from it.
 ///

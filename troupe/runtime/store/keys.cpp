@@ -1,5 +1,4 @@
 #include <troupe/runtime/store/keys.hpp>
-
 #include <troupe/serialization/detail/record_codec.hpp>
 
 TROUPE_DEFINE_RECORD(troupe::EventPointer);
@@ -15,7 +14,8 @@ void append(std::string& key, Number number) {
 
 std::uint64_t load(std::string_view bytes) {
   std::uint64_t number = 0;
-  for (const char byte : bytes) number = (number << 8) | static_cast<unsigned char>(byte);
+  for (const char byte : bytes)
+    number = (number << 8) | static_cast<unsigned char>(byte);
   return number;
 }
 
@@ -56,17 +56,20 @@ std::string checkpoint_key(TrialId trial, std::uint32_t number) {
 }
 
 std::optional<TrialId> parse_trial_key(std::string_view key) {
-  if (key.size() != 4) return std::nullopt;
+  if (key.size() != 4)
+    return std::nullopt;
   return TrialId(load_u32(key));
 }
 
 std::optional<ResultKey> parse_result_key(std::string_view key) {
-  if (key.size() != 12) return std::nullopt;
+  if (key.size() != 12)
+    return std::nullopt;
   return ResultKey{TrialId(load_u32(key)), load_u64(key.substr(4))};
 }
 
 std::optional<CheckpointKey> parse_checkpoint_key(std::string_view key) {
-  if (key.size() != 8) return std::nullopt;
+  if (key.size() != 8)
+    return std::nullopt;
   return CheckpointKey{TrialId(load_u32(key)), load_u32(key.substr(4))};
 }
 

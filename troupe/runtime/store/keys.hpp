@@ -1,12 +1,12 @@
 #pragma once
 
+#include <troupe/base/ids.hpp>
+#include <troupe/serialization/record.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <troupe/base/ids.hpp>
-#include <troupe/serialization/record.hpp>
 
 /// Keys of the rows in a journal. Integers are big endian, so that the byte order of the keys is
 /// the order of the numbers and a prefix selects one trial.

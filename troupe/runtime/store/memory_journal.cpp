@@ -1,9 +1,8 @@
+#include <troupe/base/fault_point.hpp>
+#include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/memory_journal.hpp>
 
 #include <utility>
-
-#include <troupe/base/fault_point.hpp>
-#include <troupe/runtime/store/detail/write_rules.hpp>
 
 namespace troupe {
 
@@ -18,8 +17,10 @@ const MemoryJournal::Rows& MemoryJournal::rows(Table table) const {
 }
 
 Status MemoryJournal::check_usable() const {
-  if (closed_) return detail::refuse_closed();
-  if (failed_) return detail::refuse_after(*failed_);
+  if (closed_)
+    return detail::refuse_closed();
+  if (failed_)
+    return detail::refuse_after(*failed_);
   return ok();
 }
 
@@ -51,7 +52,8 @@ Result<Sequence> MemoryJournal::append(std::span<const WriteSet> batch) {
   const std::lock_guard lock(mutex_);
   TROUPE_RETURN_IF_ERROR(check_usable());
   TROUPE_RETURN_IF_ERROR(detail::check_batch(batch));
-  if (batch.empty()) return marks_.accepted;
+  if (batch.empty())
+    return marks_.accepted;
   if (auto fault = TROUPE_FAULT_STATUS("store.append.before_write"); !fault) {
     failed_ = fault.error();
     return std::move(fault).error();
@@ -89,32 +91,40 @@ Status MemoryJournal::close() {
 
 Result<std::optional<std::string>> MemoryJournal::get(Table table, std::string_view key) const {
   const std::lock_guard lock(mutex_);
-  if (closed_) return detail::refuse_closed();
+  if (closed_)
+    return detail::refuse_closed();
   const auto found = rows(table).find(key);
-  if (found == rows(table).end()) return std::optional<std::string>();
+  if (found == rows(table).end())
+    return std::optional<std::string>();
   return std::optional<std::string>(found->second);
 }
 
 Status MemoryJournal::scan(Table table, std::string_view prefix, const RowVisitor& visit) const {
   const std::lock_guard lock(mutex_);
-  if (closed_) return detail::refuse_closed();
+  if (closed_)
+    return detail::refuse_closed();
   const Rows& all = rows(table);
-  for (auto row = all.lower_bound(prefix); row != all.end() && row->first.starts_with(prefix); ++row)
-    if (!visit(row->first, row->second)) break;
+  for (auto row = all.lower_bound(prefix); row != all.end() && row->first.starts_with(prefix);
+       ++row)
+    if (!visit(row->first, row->second))
+      break;
   return ok();
 }
 
 Status MemoryJournal::events(Sequence after, const EventVisitor& visit) const {
   const std::lock_guard lock(mutex_);
-  if (closed_) return detail::refuse_closed();
+  if (closed_)
+    return detail::refuse_closed();
   for (std::uint64_t number = after.value; number < events_.size(); ++number)
-    if (!visit(Sequence(number + 1), events_[number])) break;
+    if (!visit(Sequence(number + 1), events_[number]))
+      break;
   return ok();
 }
 
 Result<std::string> MemoryJournal::event(Sequence sequence) const {
   const std::lock_guard lock(mutex_);
-  if (closed_) return detail::refuse_closed();
+  if (closed_)
+    return detail::refuse_closed();
   if (sequence.value == 0 || sequence > marks_.accepted)
     return detail::no_such_event(sequence, marks_.accepted);
   return events_[sequence.value - 1];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <troupe/runtime/store/journal.hpp>
+
 #include <array>
 #include <deque>
 #include <map>
@@ -7,8 +9,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <troupe/runtime/store/journal.hpp>
 
 namespace troupe {
 

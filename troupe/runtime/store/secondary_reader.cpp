@@ -1,6 +1,8 @@
+#include <troupe/runtime/store/detail/verify.hpp>
+#include <troupe/runtime/store/detail/view.hpp>
+#include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
-
-#include <unistd.h>
+#include <troupe/runtime/store/store.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,10 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include <troupe/runtime/store/detail/verify.hpp>
-#include <troupe/runtime/store/detail/view.hpp>
-#include <troupe/runtime/store/detail/witness.hpp>
-#include <troupe/runtime/store/store.hpp>
+#include <unistd.h>
 
 namespace troupe {
 namespace {
@@ -32,16 +31,19 @@ public:
   static Result<ScratchDirectory> make() {
     std::error_code error;
     const fs::path base = fs::temp_directory_path(error);
-    if (error) return errno_error(error.value(), "the system's folder for temporary files");
+    if (error)
+      return errno_error(error.value(), "the system's folder for temporary files");
     std::string pattern = (base / "troupe-reader-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return errno_error(errno, pattern);
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return errno_error(errno, pattern);
     return ScratchDirectory(pattern);
   }
   ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
   ~ScratchDirectory() {
     std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
+    if (!path_.empty())
+      fs::remove_all(path_, ignored);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
 
@@ -72,7 +74,8 @@ Result<Opened> open_once(const fs::path& folder, const fs::path& scratch) {
 Result<Opened> open_patiently(const fs::path& folder, const fs::path& scratch) {
   auto opened = open_once(folder, scratch);
   for (int attempt = 1; attempt < open_attempts; ++attempt) {
-    if (opened || !worth_another_try(opened.error())) break;
+    if (opened || !worth_another_try(opened.error()))
+      break;
     std::this_thread::sleep_for(pause_between_attempts);
     opened = open_once(folder, scratch);
   }
@@ -91,7 +94,8 @@ public:
     const std::lock_guard one_at_a_time(refresh_mutex_);
     {
       const std::shared_lock lock(database_mutex_);
-      if (database_ && database_.db().TryCatchUpWithPrimary().ok() && take_marks()) return ok();
+      if (database_ && database_.db().TryCatchUpWithPrimary().ok() && take_marks())
+        return ok();
     }
     TROUPE_RETURN_IF_ERROR(reopen());
     const std::shared_lock lock(database_mutex_);
@@ -140,7 +144,8 @@ private:
     {
       const std::shared_lock lock(database_mutex_);
       auto result = database_ ? read(View(database_)) : Error(ErrorCode::io, "not open");
-      if (result || !worth_another_try(result.error())) return result;
+      if (result || !worth_another_try(result.error()))
+        return result;
     }
     TROUPE_RETURN_IF_ERROR(reopen());
     const std::shared_lock lock(database_mutex_);
@@ -151,7 +156,8 @@ private:
     const std::unique_lock lock(database_mutex_);
     database_ = Database();
     auto opened = open_patiently(store_folder(experiment_dir_), scratch_.path());
-    if (!opened) return std::move(opened).error();
+    if (!opened)
+      return std::move(opened).error();
     if (opened->store_id != store_id_)
       return Error(ErrorCode::failed_precondition,
                    store_folder(experiment_dir_).string() + ": another store took its place");
@@ -186,11 +192,11 @@ private:
 Result<std::unique_ptr<SecondaryReader>> open_secondary(const fs::path& experiment_dir) {
   std::error_code error;
   const fs::path absolute = fs::absolute(experiment_dir, error);
-  if (error) return errno_error(error.value(), experiment_dir.string());
+  if (error)
+    return errno_error(error.value(), experiment_dir.string());
   TROUPE_TRY(scratch, ScratchDirectory::make());
   TROUPE_TRY(opened, open_patiently(store_folder(absolute), scratch.path()));
-  auto reader =
-      std::make_unique<RocksSecondary>(absolute, std::move(scratch), std::move(opened));
+  auto reader = std::make_unique<RocksSecondary>(absolute, std::move(scratch), std::move(opened));
   TROUPE_RETURN_IF_ERROR(reader->refresh());
   return std::unique_ptr<SecondaryReader>(std::move(reader));
 }

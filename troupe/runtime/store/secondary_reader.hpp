@@ -1,9 +1,9 @@
 #pragma once
 
+#include <troupe/runtime/store/journal.hpp>
+
 #include <filesystem>
 #include <memory>
-
-#include <troupe/runtime/store/journal.hpp>
 
 namespace troupe {
 

@@ -1,6 +1,5 @@
-#include <troupe/runtime/store/store.hpp>
-
 #include <troupe/runtime/store/detail/rocks_journal.hpp>
+#include <troupe/runtime/store/store.hpp>
 
 namespace troupe {
 
@@ -13,7 +12,8 @@ Result<OpenedStore> open_store(const StoreOptions& options) {
 bool store_exists(const fs::path& experiment_dir) {
   std::error_code ignored;
   const fs::path folder = store_folder(experiment_dir);
-  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored)) return true;
+  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
+    return true;
   return fs::exists(witness_file(experiment_dir), ignored);
 }
 

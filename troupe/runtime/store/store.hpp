@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/base/clock.hpp>
+#include <troupe/runtime/store/journal.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <troupe/base/clock.hpp>
-#include <troupe/runtime/store/journal.hpp>
 
 /// The journal of an experiment on disk: RocksDB in `<experiment_dir>/store`, and beside it the
 /// witness `<experiment_dir>/high_water`.

@@ -1,10 +1,9 @@
+#include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
-
-#include <troupe/runtime/store/detail/write_rules.hpp>
 
 namespace troupe {
 namespace {
@@ -13,7 +12,8 @@ std::size_t bytes_of(const std::vector<WriteSet>& writes) {
   std::size_t bytes = 0;
   for (const WriteSet& set : writes) {
     bytes += set.event.size();
-    for (const RowWrite& row : set.rows) bytes += row.key.size() + (row.value ? row.value->size() : 0);
+    for (const RowWrite& row : set.rows)
+      bytes += row.key.size() + (row.value ? row.value->size() : 0);
   }
   return bytes;
 }
@@ -49,12 +49,14 @@ StoreWriter::~StoreWriter() {
 Result<Sequence> StoreWriter::submit(std::vector<WriteSet> writes) {
   const std::size_t bytes = bytes_of(writes);
   const std::lock_guard lock(mutex_);
-  if (failed_ || stopping_) return refusal();
+  if (failed_ || stopping_)
+    return refusal();
   if (queued_records_ >= options_.max_queued_records || queued_bytes_ >= options_.max_queued_bytes)
-    return Error(ErrorCode::resource_exhausted,
-                 "the store writer's queue is full (" + std::to_string(queued_records_) +
-                     " records): wait until something was accepted");
-  if (writes.empty()) return submitted_;
+    return Error(ErrorCode::resource_exhausted, "the store writer's queue is full (" +
+                                                    std::to_string(queued_records_) +
+                                                    " records): wait until something was accepted");
+  if (writes.empty())
+    return submitted_;
   submitted_.value += writes.size();
   queued_records_ += writes.size();
   queued_bytes_ += bytes;
@@ -84,7 +86,8 @@ Sequence StoreWriter::durable() const {
 }
 
 Error StoreWriter::refusal() const {
-  if (failed_) return detail::refuse_after(*failed_);
+  if (failed_)
+    return detail::refuse_after(*failed_);
   return Error(ErrorCode::failed_precondition, "the store writer was stopped");
 }
 
@@ -96,7 +99,8 @@ void StoreWriter::append_loop() {
     {
       std::unique_lock lock(mutex_);
       to_append_.wait(lock, [this] { return failed_ || stopping_ || !queue_.empty(); });
-      if (failed_ || queue_.empty()) break;
+      if (failed_ || queue_.empty())
+        break;
       batch = take_batch();
       appending_ = true;
     }
@@ -105,7 +109,8 @@ void StoreWriter::append_loop() {
       fail(last.error());
       break;
     }
-    if (!announce_appended(*last, batch.size())) break;
+    if (!announce_appended(*last, batch.size()))
+      break;
   }
   const std::lock_guard lock(mutex_);
   appending_ = false;
@@ -133,11 +138,13 @@ bool StoreWriter::announce_appended(Sequence last, std::size_t records) {
   if (at_once) {
     {
       const std::lock_guard lock(mutex_);
-      if (failed_) return false;
+      if (failed_)
+        return false;
       accepted_ = last;
     }
     // Before the sync thread can see them: accepted comes before durable.
-    if (callbacks_.on_accepted) callbacks_.on_accepted(last);
+    if (callbacks_.on_accepted)
+      callbacks_.on_accepted(last);
   }
   const TimePoint now = real_clock().now();
   const std::lock_guard lock(mutex_);
@@ -146,8 +153,10 @@ bool StoreWriter::announce_appended(Sequence last, std::size_t records) {
   appending_ = false;
   appended_ = last;
   group_.accepted(records, now);
-  if (hurry) group_.hurry();
-  if (first || group_.due(now)) to_sync_.notify_one();
+  if (hurry)
+    group_.hurry();
+  if (first || group_.due(now))
+    to_sync_.notify_one();
   return true;
 }
 
@@ -158,21 +167,26 @@ void StoreWriter::sync_loop() {
     Sequence target;
     {
       std::unique_lock lock(mutex_);
-      if (!wait_for_group(lock)) return;
+      if (!wait_for_group(lock))
+        return;
       group_.sync_started();
       target = appended_;
     }
-    if (!sync_group(target)) return;
+    if (!sync_group(target))
+      return;
   }
 }
 
 /// False when there will be nothing more to sync.
 bool StoreWriter::wait_for_group(std::unique_lock<std::mutex>& lock) {
   while (true) {
-    if (failed_) return false;
+    if (failed_)
+      return false;
     const bool drained = stopping_ && queue_.empty() && !appending_;
-    if (group_.due(real_clock().now()) || (stopping_ && group_.waiting() > 0)) return true;
-    if (drained) return false;
+    if (group_.due(real_clock().now()) || (stopping_ && group_.waiting() > 0))
+      return true;
+    if (drained)
+      return false;
     if (const auto deadline = group_.deadline()) {
       to_sync_.wait_until(lock, to_steady(*deadline));
     } else {
@@ -189,15 +203,19 @@ bool StoreWriter::sync_group(Sequence target) {
   const bool strict = options_.durability == Durability::strict;
   {
     const std::lock_guard lock(mutex_);
-    if (failed_) return false;
-    if (strict) accepted_ = target;
+    if (failed_)
+      return false;
+    if (strict)
+      accepted_ = target;
   }
-  if (strict && callbacks_.on_accepted) callbacks_.on_accepted(target);
+  if (strict && callbacks_.on_accepted)
+    callbacks_.on_accepted(target);
   {
     const std::lock_guard lock(mutex_);
     durable_ = std::max(durable_, target);
   }
-  if (callbacks_.on_durable) callbacks_.on_durable(target);
+  if (callbacks_.on_durable)
+    callbacks_.on_durable(target);
   const std::lock_guard lock(mutex_);
   flushed_ = std::max(flushed_, target);
   progress_.notify_all();
@@ -207,13 +225,15 @@ bool StoreWriter::sync_group(Sequence target) {
 void StoreWriter::fail(const Error& error) {
   {
     const std::lock_guard lock(mutex_);
-    if (failed_) return;
+    if (failed_)
+      return;
     failed_ = error;
     to_append_.notify_one();
     to_sync_.notify_one();
     progress_.notify_all();
   }
-  if (callbacks_.on_error) callbacks_.on_error(error);
+  if (callbacks_.on_error)
+    callbacks_.on_error(error);
 }
 
 // -- waiting and stopping -----------------------------------------------------------------------
@@ -225,11 +245,12 @@ Status StoreWriter::flush(Duration timeout) {
   hurry_until_ = std::max(hurry_until_, target);
   group_.hurry();
   to_sync_.notify_one();
-  progress_.wait_until(lock, to_steady(deadline), [&] {
-    return failed_.has_value() || flushed_ >= target;
-  });
-  if (flushed_ >= target) return ok();
-  if (failed_) return *failed_;
+  progress_.wait_until(lock, to_steady(deadline),
+                       [&] { return failed_.has_value() || flushed_ >= target; });
+  if (flushed_ >= target)
+    return ok();
+  if (failed_)
+    return *failed_;
   return Error(ErrorCode::deadline_exceeded,
                "event " + to_string(target) + " was not durable in time (durable: " +
                    to_string(durable_) + "): the disk is slow or hangs");
@@ -247,12 +268,15 @@ Status StoreWriter::stop(Duration timeout) {
   if (!status) {
     // Time is up: what is still queued is given up, so that the threads end.
     const std::lock_guard lock(mutex_);
-    if (!failed_) failed_ = status.error();
+    if (!failed_)
+      failed_ = status.error();
     to_append_.notify_one();
     to_sync_.notify_one();
   }
-  if (append_thread_.joinable()) append_thread_.join();
-  if (sync_thread_.joinable()) sync_thread_.join();
+  if (append_thread_.joinable())
+    append_thread_.join();
+  if (sync_thread_.joinable())
+    sync_thread_.join();
   return status;
 }
 

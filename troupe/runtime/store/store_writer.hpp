@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/runtime/store/group_commit.hpp>
+#include <troupe/runtime/store/journal.hpp>
+
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +12,6 @@
 #include <optional>
 #include <thread>
 #include <vector>
-
-#include <troupe/runtime/store/group_commit.hpp>
-#include <troupe/runtime/store/journal.hpp>
 
 namespace troupe {
 

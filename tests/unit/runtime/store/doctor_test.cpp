@@ -1,10 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include <troupe/runtime/store/detail/format.hpp>
 #include <troupe/runtime/store/detail/rocks.hpp>
 #include <troupe/runtime/store/doctor.hpp>
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
 
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
@@ -270,8 +270,12 @@ TEST_CASE("a database that does not open is saved as far as its files go") {
   Fixture f;
   make_store(f.dir, 50);
   open_journal(f.dir)->close().value_or_throw();
-  SUBCASE("no CURRENT") { fs::remove(store_folder(f.dir) / "CURRENT"); }
-  SUBCASE("empty CURRENT") { write_all(store_folder(f.dir) / "CURRENT", ""); }
+  SUBCASE("no CURRENT") {
+    fs::remove(store_folder(f.dir) / "CURRENT");
+  }
+  SUBCASE("empty CURRENT") {
+    write_all(store_folder(f.dir) / "CURRENT", "");
+  }
   CHECK_FALSE(open_store({.experiment_dir = f.dir}));
   f.look_at_damage("store");
   const DoctorReport report = f.repair();

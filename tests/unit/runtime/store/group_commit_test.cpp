@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include <troupe/runtime/store/group_commit.hpp>
+
+#include <doctest/doctest.h>
 
 using namespace troupe;
 using std::chrono::milliseconds;

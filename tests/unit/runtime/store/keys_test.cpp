@@ -1,9 +1,9 @@
-#include <doctest/doctest.h>
+#include <troupe/runtime/store/keys.hpp>
 
 #include <algorithm>
 #include <vector>
 
-#include <troupe/runtime/store/keys.hpp>
+#include <doctest/doctest.h>
 
 using namespace troupe;
 

@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include <troupe/runtime/store/memory_journal.hpp>
+
+#include <doctest/doctest.h>
 
 #include "tests/support/journal_records.hpp"
 

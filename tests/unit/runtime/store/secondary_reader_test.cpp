@@ -1,11 +1,11 @@
-#include <doctest/doctest.h>
+#include <troupe/runtime/store/detail/format.hpp>
+#include <troupe/runtime/store/detail/rocks.hpp>
+#include <troupe/runtime/store/secondary_reader.hpp>
 
 #include <atomic>
 #include <thread>
 
-#include <troupe/runtime/store/detail/format.hpp>
-#include <troupe/runtime/store/detail/rocks.hpp>
-#include <troupe/runtime/store/secondary_reader.hpp>
+#include <doctest/doctest.h>
 
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
@@ -25,7 +25,8 @@ std::size_t reader_folders() {
   std::size_t count = 0;
   const std::string pid = "troupe-reader-";
   for (const auto& entry : fs::directory_iterator(fs::temp_directory_path()))
-    if (entry.path().filename().string().starts_with(pid)) ++count;
+    if (entry.path().filename().string().starts_with(pid))
+      ++count;
   return count;
 }
 
@@ -88,7 +89,8 @@ TEST_CASE("a reader never sees half a decision while the writer flushes and comp
     CHECK(last % 20 == 0);
     CHECK(last >= seen);
     seen = last;
-    if (++rounds == 25) done = true;
+    if (++rounds == 25)
+      done = true;
   } while (!done);
   writer.join();
 }

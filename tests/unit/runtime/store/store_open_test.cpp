@@ -1,12 +1,12 @@
-#include <doctest/doctest.h>
-#include <rocksdb/db.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <troupe/base/fault_point.hpp>
 #include <troupe/runtime/store/detail/format.hpp>
 #include <troupe/runtime/store/detail/rocks.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
+
+#include <doctest/doctest.h>
+#include <rocksdb/db.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
@@ -49,7 +49,9 @@ private:
 void put_meta(const fs::path& dir, std::string_view key, const std::string& value) {
   auto database =
       detail::open_database(store_folder(dir), {}, detail::LogMode::tolerate_tail).value_or_throw();
-  REQUIRE(database.db().Put(rocksdb::WriteOptions(), rocksdb::Slice(key.data(), key.size()), value).ok());
+  REQUIRE(database.db()
+              .Put(rocksdb::WriteOptions(), rocksdb::Slice(key.data(), key.size()), value)
+              .ok());
 }
 
 }  // namespace
@@ -115,7 +117,8 @@ TEST_CASE("a store in use names the process that uses it") {
   if (child == 0) {
     auto lock = detail::FolderLock::acquire(store_folder(f.dir), {});
     char byte = lock ? 'y' : 'n';
-    if (::write(ready[1], &byte, 1) != 1 || ::read(done[0], &byte, 1) != 1) ::_exit(1);
+    if (::write(ready[1], &byte, 1) != 1 || ::read(done[0], &byte, 1) != 1)
+      ::_exit(1);
     ::_exit(0);
   }
   char byte = 0;
@@ -125,7 +128,8 @@ TEST_CASE("a store in use names the process that uses it") {
   REQUIRE(::write(done[1], "x", 1) == 1);
   int status = 0;
   ::waitpid(child, &status, 0);
-  for (const int fd : {ready[0], ready[1], done[0], done[1]}) ::close(fd);
+  for (const int fd : {ready[0], ready[1], done[0], done[1]})
+    ::close(fd);
   CHECK(error.code() == ErrorCode::unavailable);
   CHECK(mentions(error.message(), std::to_string(child)));
   CHECK(f.notes().empty());
@@ -304,16 +308,17 @@ TEST_CASE("an older copy that was run again is another history") {
 
 TEST_CASE("the witness follows a sync without closing") {
   Fixture f;
-  const auto journal = std::move(open_store({.experiment_dir = f.dir,
-                                             .mode = OpenMode::create,
-                                             .witness_interval = Duration::zero()})
-                                     .value_or_throw()
-                                     .journal);
+  const auto journal = std::move(
+      open_store(
+          {.experiment_dir = f.dir, .mode = OpenMode::create, .witness_interval = Duration::zero()})
+          .value_or_throw()
+          .journal);
   REQUIRE(journal->append(write_sets(1, 4)));
   REQUIRE(journal->sync());
   const auto witnessed = [&] {
     return detail::read_witness(witness_file(f.dir)).value_or_throw()->mark.sequence;
   };
-  while (witnessed() < Sequence(4)) ::usleep(1000);
+  while (witnessed() < Sequence(4))
+    ::usleep(1000);
   CHECK(witnessed() == Sequence(4));
 }

@@ -1,4 +1,6 @@
-#include <doctest/doctest.h>
+#include <troupe/base/fault_point.hpp>
+#include <troupe/runtime/store/memory_journal.hpp>
+#include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -6,9 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <troupe/base/fault_point.hpp>
-#include <troupe/runtime/store/memory_journal.hpp>
-#include <troupe/runtime/store/store_writer.hpp>
+#include <doctest/doctest.h>
 
 #include "tests/support/journal_records.hpp"
 
@@ -158,8 +158,7 @@ TEST_CASE("appending goes on while a sync is held up by the disk") {
   std::mutex mutex;
   std::condition_variable changed;
   Sequence accepted;
-  StoreWriter writer(journal, {.group = {.records = 1}},
-                     {.on_accepted = [&](Sequence sequence) {
+  StoreWriter writer(journal, {.group = {.records = 1}}, {.on_accepted = [&](Sequence sequence) {
                        const std::lock_guard lock(mutex);
                        accepted = sequence;
                        changed.notify_all();
@@ -186,7 +185,8 @@ TEST_CASE("strict announces nothing that is not durable") {
   StoreWriter writer(journal, {.durability = Durability::strict}, announced.callbacks());
   REQUIRE(writer.submit(write_sets(1, 1)));
   journal.wait_for_held();
-  while (journal.watermarks().accepted < Sequence(1)) std::this_thread::yield();
+  while (journal.watermarks().accepted < Sequence(1))
+    std::this_thread::yield();
   CHECK(announced.take().empty());
   CHECK(writer.accepted() == Sequence(0));
   journal.hold_sync(false);

@@ -1,13 +1,12 @@
 #include <troupe/runtime/store/detail/examine.hpp>
-
-#include <algorithm>
-#include <optional>
-#include <utility>
-
 #include <troupe/runtime/store/detail/verify.hpp>
 #include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/envelope.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace troupe::detail {
 namespace {
@@ -23,8 +22,10 @@ public:
   Examination run(bool live) {
     read_identity();
     read_events();
-    for (std::size_t i = 1; i <= table_count; ++i) read_table(static_cast<Table>(i));
-    if (!live) verify_files();
+    for (std::size_t i = 1; i <= table_count; ++i)
+      read_table(static_cast<Table>(i));
+    if (!live)
+      verify_files();
     return std::move(result_);
   }
 
@@ -101,7 +102,8 @@ private:
     const auto status = view_.pairs(index_of(table), "", [&](auto key, auto value) {
       ++result_.rows;
       if (auto wrong = wrong_with_row(table, key, value); !wrong.empty())
-        row_damage("table " + std::string(to_string(table)) + ", key " + show_key(key), std::move(wrong));
+        row_damage("table " + std::string(to_string(table)) + ", key " + show_key(key),
+                   std::move(wrong));
       return true;
     });
     if (!status)
@@ -116,15 +118,19 @@ private:
 
   std::string wrong_with_row(Table table, std::string_view key, std::string_view value) const {
     const auto row = parse_row(value);
-    if (!row) return row.error().message();
+    if (!row)
+      return row.error().message();
     if (const auto envelope = open_any_envelope(row->record); !envelope)
       return "its record is damaged: " + envelope.error().message();
     if (row->written_with.value == 0 || row->written_with > result_.good.sequence)
       return "was written with event " + to_string(row->written_with) + ", which is not there";
-    if (table != Table::results) return {};
-    if (!keys::parse_result_key(key)) return "its key is not a trial and an iteration";
+    if (table != Table::results)
+      return {};
+    if (!keys::parse_result_key(key))
+      return "its key is not a trial and an iteration";
     const auto pointer = decode<EventPointer>(row->record);
-    if (!pointer) return pointer.error().message();
+    if (!pointer)
+      return pointer.error().message();
     if (pointer->sequence.value == 0 || pointer->sequence > result_.good.sequence)
       return "points at event " + to_string(pointer->sequence) + ", which is not there";
     return {};
@@ -132,7 +138,8 @@ private:
 
   void verify_files() {
     const auto status = view_.database().db().VerifyChecksum();
-    if (status.ok()) return;
+    if (status.ok())
+      return;
     result_.files_sound = false;
     damage("table files", status.ToString());
   }
@@ -155,15 +162,18 @@ void Findings::add(Severity severity, std::string place, std::string what, std::
 }
 
 bool Findings::any(Severity severity) const {
-  if (severity == Severity::damage && damage_left_out_) return true;
+  if (severity == Severity::damage && damage_left_out_)
+    return true;
   return std::any_of(findings_.begin(), findings_.end(),
                      [&](const Finding& finding) { return finding.severity == severity; });
 }
 
 std::vector<Finding> Findings::take() {
   if (left_out_ > 0)
-    findings_.push_back({damage_left_out_ ? Severity::damage : Severity::note, "further findings",
-                         std::to_string(left_out_) + " more of the same kinds were left out", {}});
+    findings_.push_back({damage_left_out_ ? Severity::damage : Severity::note,
+                         "further findings",
+                         std::to_string(left_out_) + " more of the same kinds were left out",
+                         {}});
   left_out_ = 0;
   return std::move(findings_);
 }

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <troupe/runtime/store/detail/view.hpp>
+#include <troupe/runtime/store/doctor.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <troupe/runtime/store/detail/view.hpp>
-#include <troupe/runtime/store/doctor.hpp>
 
 namespace troupe::detail {
 
@@ -26,9 +26,9 @@ private:
 /// What can be read of a store.
 struct Examination {
   StoreSchema schema;
-  std::string store_id;  ///< empty when it can not be read
-  HighWater claimed;     ///< the store's own high-water mark
-  HighWater good;        ///< the end of the longest run of sound events from 1
+  std::string store_id;      ///< empty when it can not be read
+  HighWater claimed;         ///< the store's own high-water mark
+  HighWater good;            ///< the end of the longest run of sound events from 1
   std::uint64_t events = 0;  ///< that could be read, also behind a gap
   std::uint64_t rows = 0;
   bool rows_sound = true;  ///< every row can be read and comes from an event that is there

@@ -1,9 +1,8 @@
 #include <troupe/runtime/store/detail/format.hpp>
-
-#include <random>
-
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/detail/record_codec.hpp>
+
+#include <random>
 
 TROUPE_DEFINE_RECORD(troupe::detail::StoreSchema);
 TROUPE_DEFINE_RECORD(troupe::detail::StoreIdentity);
@@ -29,8 +28,10 @@ std::string row_prefix(Sequence written_with) {
 }
 
 Result<Sequence> parse_event_key(std::string_view key) {
-  if (key.size() == 8) return Sequence(keys::load_u64(key));
-  return Error(ErrorCode::corrupt, "an event key of " + std::to_string(key.size()) + " bytes, not 8");
+  if (key.size() == 8)
+    return Sequence(keys::load_u64(key));
+  return Error(ErrorCode::corrupt,
+               "an event key of " + std::to_string(key.size()) + " bytes, not 8");
 }
 
 Result<StoredEvent> parse_event(std::string_view value) {
@@ -51,7 +52,8 @@ std::string make_store_id() {
   for (int word = 0; word < 4; ++word) {
     char text[16];
     std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(device()));
-    if (word > 0) id += '-';
+    if (word > 0)
+      id += '-';
     id += text;
   }
   return id;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include <troupe/base/ids.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/serialization/record.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 /// What the store writes beside the records it is given.
 ///
@@ -33,7 +33,7 @@ struct StoreSchema {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive & major & minor & min_reader & written_by;
+    archive& major& minor& min_reader& written_by;
   }
 };
 
@@ -43,7 +43,7 @@ struct StoreIdentity {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive & store_id;
+    archive& store_id;
   }
 };
 
@@ -57,7 +57,7 @@ struct HighWater {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive & sequence & chain;
+    archive& sequence& chain;
   }
 };
 
@@ -69,7 +69,7 @@ struct Witness {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive & store_id & mark;
+    archive& store_id& mark;
   }
 };
 

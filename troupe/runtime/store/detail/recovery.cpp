@@ -1,17 +1,16 @@
-#include <troupe/runtime/store/detail/recovery.hpp>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <utility>
-
 #include <troupe/base/fault_point.hpp>
 #include <troupe/base/file.hpp>
 #include <troupe/base/log.hpp>
 #include <troupe/base/version.hpp>
+#include <troupe/runtime/store/detail/recovery.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace troupe::detail {
 namespace {
@@ -30,31 +29,39 @@ Result<StoreFacts> look(const fs::path& folder, const Platform& platform, LogMod
   TROUPE_TRY(database, open_read_only(folder, platform, mode));
   const View view(database);
   auto facts = verify_events(view, !witness.has_value()).with_context(folder.string());
-  if (!facts) return facts;
-  if (witness) TROUPE_RETURN_IF_ERROR(compare_with_witness(view, *facts, *witness, folder.string()));
+  if (!facts)
+    return facts;
+  if (witness)
+    TROUPE_RETURN_IF_ERROR(compare_with_witness(view, *facts, *witness, folder.string()));
   return facts;
 }
 
 Result<Plan> make_plan(const fs::path& folder, const Platform& platform,
                        const std::optional<Witness>& witness) {
   auto first = look(folder, platform, LogMode::tolerate_tail, witness);
-  if (first) return Plan{LogMode::tolerate_tail, first.take(), {}};
+  if (first)
+    return Plan{LogMode::tolerate_tail, first.take(), {}};
   // Only damage may look different in the other mode.
-  if (first.error().code() != ErrorCode::corrupt) return std::move(first).error();
+  if (first.error().code() != ErrorCode::corrupt)
+    return std::move(first).error();
   auto second = look(folder, platform, LogMode::point_in_time, witness);
-  if (second) return Plan{LogMode::point_in_time, second.take(), first.error().message()};
+  if (second)
+    return Plan{LogMode::point_in_time, second.take(), first.error().message()};
   if (second.error().code() == ErrorCode::data_loss)
     return Error(ErrorCode::data_loss,
                  second.error().message() + ". Found first: " + first.error().message());
   return Error(first.error().code(),
-               first.error().message() + ". Nothing was changed. Restore the folder from a backup, or "
-                                         "see `troupe doctor`");
+               first.error().message() +
+                   ". Nothing was changed. Restore the folder from a backup, or "
+                   "see `troupe doctor`");
 }
 
 Result<FileDescriptor> lock_folder(const fs::path& folder) {
   TROUPE_TRY(file, open_file(folder, O_RDONLY | O_DIRECTORY));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
-  if (errno != EWOULDBLOCK) return errno_error(errno, folder.string());
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+    return file;
+  if (errno != EWOULDBLOCK)
+    return errno_error(errno, folder.string());
   return Error(ErrorCode::unavailable,
                folder.string() + ": another process is creating this experiment right now");
 }
@@ -63,9 +70,11 @@ Status refuse_traces(const fs::path& experiment_dir) {
   const fs::path folder = store_folder(experiment_dir);
   std::error_code ignored;
   if (fs::exists(folder / "CURRENT", ignored))
-    return Error(ErrorCode::already_exists,
-                 folder.string() + ": the experiment exists already. Restore it, or choose another name");
-  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored)) return check_folder(folder, {});
+    return Error(
+        ErrorCode::already_exists,
+        folder.string() + ": the experiment exists already. Restore it, or choose another name");
+  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
+    return check_folder(folder, {});
   if (fs::exists(witness_file(experiment_dir), ignored))
     return Error(ErrorCode::data_loss,
                  witness_file(experiment_dir).string() +
@@ -90,7 +99,8 @@ Status write_identity(Database& database, const std::string& store_id) {
   rocksdb::WriteOptions options;
   options.sync = true;
   const auto status = database.db().Write(options, &batch);
-  if (!status.ok()) return rocks_error(status, "the identity of a new store");
+  if (!status.ok())
+    return rocks_error(status, "the identity of a new store");
   return ok();
 }
 
@@ -102,7 +112,8 @@ Status create_store(const fs::path& experiment_dir, const Platform& platform) {
   const fs::path fresh = folder.string() + ".new";
   std::error_code error;
   fs::remove_all(fresh, error);
-  if (error) return errno_error(error.value(), fresh.string());
+  if (error)
+    return errno_error(error.value(), fresh.string());
   {
     TROUPE_TRY(database, make_database(fresh, platform));
     TROUPE_FAULT_POINT("store.create.before_identity");
@@ -110,7 +121,8 @@ Status create_store(const fs::path& experiment_dir, const Platform& platform) {
   }
   TROUPE_RETURN_IF_ERROR(fsync_directory(fresh));
   TROUPE_FAULT_POINT("store.create.before_rename");
-  if (::rename(fresh.c_str(), folder.c_str()) != 0) return errno_error(errno, folder.string());
+  if (::rename(fresh.c_str(), folder.c_str()) != 0)
+    return errno_error(errno, folder.string());
   return fsync_directory(experiment_dir);
 }
 
@@ -119,17 +131,23 @@ Result<fs::path> link_aside(const fs::path& folder, const std::string& label) {
   std::error_code error;
   for (int number = 1; number < 10'000; ++number) {
     aside = folder.string() + "." + label + "-" + std::to_string(number);
-    if (fs::create_directory(aside, error)) break;
-    if (error) return errno_error(error.value(), aside.string());
+    if (fs::create_directory(aside, error))
+      break;
+    if (error)
+      return errno_error(error.value(), aside.string());
   }
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const fs::path name = entry.path().filename();
-    if (name == "LOCK" || !entry.is_regular_file(error)) continue;
+    if (name == "LOCK" || !entry.is_regular_file(error))
+      continue;
     fs::create_hard_link(entry.path(), aside / name, error);
-    if (error) fs::copy_file(entry.path(), aside / name, error);
-    if (error) return errno_error(error.value(), (aside / name).string());
+    if (error)
+      fs::copy_file(entry.path(), aside / name, error);
+    if (error)
+      return errno_error(error.value(), (aside / name).string());
   }
-  if (error) return errno_error(error.value(), folder.string());
+  if (error)
+    return errno_error(error.value(), folder.string());
   TROUPE_RETURN_IF_ERROR(fsync_directory(aside));
   TROUPE_RETURN_IF_ERROR(fsync_directory(aside.parent_path()));
   return aside;
@@ -154,23 +172,27 @@ Result<Recovered> recover_store(const fs::path& experiment_dir, const Platform& 
     plan = std::move(made);
     if (plan.mode == LogMode::point_in_time) {
       TROUPE_TRY(aside, link_aside(folder, "before-recovery"));
-      notes.push_back("the end of the log was damaged (" + plan.refused + "): " +
-                      to_string(plan.facts.end.sequence) +
-                      " events are kept, all that were known to be durable among them; what came after "
-                      "is dropped. The folder as it was is kept in " + aside.string());
+      notes.push_back(
+          "the end of the log was damaged (" + plan.refused +
+          "): " + to_string(plan.facts.end.sequence) +
+          " events are kept, all that were known to be durable among them; what came after "
+          "is dropped. The folder as it was is kept in " +
+          aside.string());
     }
   }
   if (!witness && plan.facts.end.sequence.value > 0)
-    notes.push_back(witness_file(experiment_dir).string() +
-                    " is missing: all " + to_string(plan.facts.end.sequence) +
-                    " events were verified and fit together, but nobody can say whether some at the end "
-                    "are gone. It is made anew");
+    notes.push_back(
+        witness_file(experiment_dir).string() + " is missing: all " +
+        to_string(plan.facts.end.sequence) +
+        " events were verified and fit together, but nobody can say whether some at the end "
+        "are gone. It is made anew");
   TROUPE_TRY(database, open_database(folder, platform, plan.mode));
   TROUPE_TRY(end, View(database).high_water());
   if (!(end == plan.facts.end))
     return Error(ErrorCode::unavailable,
                  folder.string() + ": the store changed while it was opened: try again");
-  for (const std::string& note : notes) log::warning(note);
+  for (const std::string& note : notes)
+    log::warning(note);
   return Recovered{std::move(database), std::move(plan.facts), std::move(notes)};
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/runtime/store/detail/verify.hpp>
+#include <troupe/runtime/store/store.hpp>
+
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <troupe/runtime/store/detail/verify.hpp>
-#include <troupe/runtime/store/store.hpp>
 
 namespace troupe::detail {
 
@@ -25,7 +25,8 @@ struct Recovered {
 /// 1. With only a cut tail allowed. 2. If that is refused: up to the first damage, and only if what
 /// is left reaches the witness; the folder is linked aside first, and the note says so.
 /// Each try is made read-only first, under the lock of the folder: on refusal nothing has changed.
-Result<Recovered> recover_store(const std::filesystem::path& experiment_dir, const Platform& platform);
+Result<Recovered> recover_store(const std::filesystem::path& experiment_dir,
+                                const Platform& platform);
 
 /// Makes an empty store, whole or not at all.
 Status create_store(const std::filesystem::path& experiment_dir, const Platform& platform);

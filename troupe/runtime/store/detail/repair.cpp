@@ -1,15 +1,13 @@
+#include <troupe/base/file.hpp>
 #include <troupe/runtime/store/detail/repair.hpp>
-
-#include <fcntl.h>
-#include <stdio.h>
+#include <troupe/runtime/store/detail/witness.hpp>
 
 #include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <rocksdb/write_batch.h>
-
-#include <troupe/base/file.hpp>
-#include <troupe/runtime/store/detail/witness.hpp>
+#include <stdio.h>
 
 namespace troupe::detail {
 namespace {
@@ -26,14 +24,16 @@ public:
   Status put(std::size_t family, std::string_view key, std::string_view value) {
     const auto status = batch_.Put(target_.handle(family), rocksdb::Slice(key.data(), key.size()),
                                    rocksdb::Slice(value.data(), value.size()));
-    if (!status.ok()) return rocks_error(status, "copying a row");
+    if (!status.ok())
+      return rocks_error(status, "copying a row");
     return batch_.GetDataSize() < copy_batch_bytes ? ok() : write();
   }
 
   Status write() {
     const auto status = target_.db().Write(rocksdb::WriteOptions(), &batch_);
     batch_.Clear();
-    if (!status.ok()) return rocks_error(status, "writing the repaired store");
+    if (!status.ok())
+      return rocks_error(status, "writing the repaired store");
     return ok();
   }
 
@@ -41,9 +41,11 @@ public:
   Status finish() {
     TROUPE_RETURN_IF_ERROR(write());
     std::vector<rocksdb::ColumnFamilyHandle*> all;
-    for (std::size_t i = 0; i < family_count; ++i) all.push_back(target_.handle(i));
+    for (std::size_t i = 0; i < family_count; ++i)
+      all.push_back(target_.handle(i));
     const auto status = target_.db().Flush(rocksdb::FlushOptions(), all);
-    if (!status.ok()) return rocks_error(status, "writing the repaired store");
+    if (!status.ok())
+      return rocks_error(status, "writing the repaired store");
     return ok();
   }
 
@@ -56,17 +58,20 @@ Status copy_events(const View& source, HighWater end, Copier& copier) {
   Status copied;
   const auto read = source.pairs(index_of(Family::events), "", [&](auto key, auto value) {
     const auto sequence = parse_event_key(key);
-    if (!sequence || *sequence > end.sequence) return false;
+    if (!sequence || *sequence > end.sequence)
+      return false;
     copied = copier.put(index_of(Family::events), key, value);
     return copied.has_value() && *sequence != end.sequence;
   });
-  if (!read) return read;
+  if (!read)
+    return read;
   TROUPE_RETURN_IF_ERROR(std::move(copied));
   return copier.put(index_of(Family::meta), high_water_key, encode(end));
 }
 
 /// Copies the rows of a table that can be read, or counts them as dropped.
-Status copy_rows(const View& source, Table table, bool keep, Copier& copier, std::uint64_t& dropped) {
+Status copy_rows(const View& source, Table table, bool keep, Copier& copier,
+                 std::uint64_t& dropped) {
   Status copied;
   const auto read = source.pairs(index_of(table), "", [&](auto key, auto value) {
     if (keep) {
@@ -76,7 +81,8 @@ Status copy_rows(const View& source, Table table, bool keep, Copier& copier, std
     }
     return copied.has_value();
   });
-  if (!read && keep) return read;
+  if (!read && keep)
+    return read;
   return copied;
 }
 
@@ -95,7 +101,8 @@ Status fill(Database& target, const View& source, const Examination& found, Repa
 }
 
 Status to_status(const rocksdb::Status& status) {
-  if (status.ok()) return ok();
+  if (status.ok())
+    return ok();
   return rocks_error(status, "RocksDB");
 }
 
@@ -114,7 +121,8 @@ Result<fs::path> free_name(const fs::path& wanted) {
   std::error_code ignored;
   for (int number = 1; number < 10'000; ++number) {
     fs::path candidate = wanted.string() + "-" + std::to_string(number);
-    if (!fs::exists(candidate, ignored)) return candidate;
+    if (!fs::exists(candidate, ignored))
+      return candidate;
   }
   return Error(ErrorCode::resource_exhausted,
                wanted.string() + ": too many copies of earlier repairs; remove some");
@@ -140,7 +148,8 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
   const fs::path fresh = folder.string() + ".repaired";
   std::error_code error;
   fs::remove_all(fresh, error);
-  if (error) return errno_error(error.value(), fresh.string());
+  if (error)
+    return errno_error(error.value(), fresh.string());
   Repair repair;
   {
     TROUPE_TRY(target, make_database(fresh, {}));
@@ -153,7 +162,8 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0)
     return errno_error(errno, "exchanging " + folder.string() + " and " + fresh.string());
   TROUPE_TRY(aside, free_name(folder.string() + ".before-repair"));
-  if (::rename(fresh.c_str(), aside.c_str()) != 0) return errno_error(errno, aside.string());
+  if (::rename(fresh.c_str(), aside.c_str()) != 0)
+    return errno_error(errno, aside.string());
   TROUPE_RETURN_IF_ERROR(fsync_directory(experiment_dir));
   repair.kept_aside = aside;
   return repair;
@@ -164,8 +174,10 @@ Result<fs::path> salvage(const fs::path& experiment_dir) {
   const auto options = database_options({}, LogMode::point_in_time);
   auto status = to_status(rocksdb::RepairDB(copy.string(), options, family_descriptors({})));
   // Families that had no file are unknown to it.
-  if (status) status = add_missing_families(copy);
-  if (status) return copy;
+  if (status)
+    status = add_missing_families(copy);
+  if (status)
+    return copy;
   std::error_code ignored;
   fs::remove_all(copy, ignored);
   return std::move(status).error().with_context("too little is left of the database's files");
@@ -177,7 +189,8 @@ Status renew_witness(const fs::path& experiment_dir, const std::string& store_id
   if (fs::exists(file, error)) {
     TROUPE_TRY(aside, free_name(file.string() + ".before-repair"));
     fs::copy_file(file, aside, error);
-    if (error) return errno_error(error.value(), aside.string());
+    if (error)
+      return errno_error(error.value(), aside.string());
   }
   return write_witness(file, {store_id, mark});
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
-
 #include <troupe/runtime/store/detail/examine.hpp>
 #include <troupe/runtime/store/detail/recovery.hpp>
+
+#include <filesystem>
+#include <optional>
 
 namespace troupe::detail {
 
@@ -15,7 +15,8 @@ namespace troupe::detail {
 Result<Repair> cut_log(const std::filesystem::path& experiment_dir, FolderLock& lock);
 
 /// Copies the sound events into a fresh database, and the rows if all of them can be trusted;
-/// otherwise only the experiment's own rows: a restore replays the events and writes the others anew.
+/// otherwise only the experiment's own rows: a restore replays the events and writes the others
+/// anew.
 Result<Repair> rebuild(const std::filesystem::path& experiment_dir, const View& source,
                        const Examination& found);
 

@@ -1,7 +1,6 @@
+#include <troupe/base/log.hpp>
+#include <troupe/base/version.hpp>
 #include <troupe/runtime/store/detail/rocks.hpp>
-
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -13,9 +12,8 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
-
-#include <troupe/base/log.hpp>
-#include <troupe/base/version.hpp>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace troupe::detail {
 namespace {
@@ -29,7 +27,8 @@ public:
   ForwardingLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
   using rocksdb::Logger::Logv;
   void Logv(const char* format, va_list args) override {
-    if (!log::enabled(log::Level::debug)) return;
+    if (!log::enabled(log::Level::debug))
+      return;
     char text[1024];
     if (std::vsnprintf(text, sizeof text, format, args) > 0)
       log::debug("rocksdb", {{"message", std::string_view(text)}});
@@ -42,7 +41,8 @@ rocksdb::ColumnFamilyOptions family_options(const Platform& platform, bool looke
   options.max_write_buffer_number = 3;
   const auto supported = rocksdb::GetSupportedCompressions();
   const auto use = [&](rocksdb::CompressionType type, rocksdb::CompressionType& option) {
-    if (std::find(supported.begin(), supported.end(), type) != supported.end()) option = type;
+    if (std::find(supported.begin(), supported.end(), type) != supported.end())
+      option = type;
   };
   options.compression = rocksdb::kNoCompression;
   use(rocksdb::kLZ4Compression, options.compression);
@@ -56,11 +56,12 @@ rocksdb::ColumnFamilyOptions family_options(const Platform& platform, bool looke
   return options;
 }
 
-/// The owner of a POSIX lock, as the system tells it. Opening the file to ask would be wrong: closing
-/// it again drops every lock that this process has on it.
+/// The owner of a POSIX lock, as the system tells it. Opening the file to ask would be wrong:
+/// closing it again drops every lock that this process has on it.
 std::string lock_owner(const fs::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) return {};
+  if (::stat(file.c_str(), &info) != 0)
+    return {};
   char device[64];
   std::snprintf(device, sizeof device, "%02x:%02x:%lu", major(info.st_dev), minor(info.st_dev),
                 static_cast<unsigned long>(info.st_ino));
@@ -70,7 +71,8 @@ std::string lock_owner(const fs::path& file) {
     std::istringstream words(line);
     std::string number, kind, advisory, access, pid, where;
     words >> number >> kind >> advisory >> access >> pid >> where;
-    if (kind == "POSIX" && where == device) return pid;
+    if (kind == "POSIX" && where == device)
+      return pid;
   }
   return {};
 }
@@ -109,7 +111,8 @@ Database::Database(std::unique_ptr<rocksdb::DB> db,
     : db_(std::move(db)), handles_(std::move(handles)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
-  if (this == &other) return *this;
+  if (this == &other)
+    return *this;
   close();
   db_ = std::move(other.db_);
   handles_ = std::exchange(other.handles_, {});
@@ -121,7 +124,8 @@ Database::~Database() {
 }
 
 void Database::close() {
-  if (!db_) return;
+  if (!db_)
+    return;
   for (auto* handle : handles_)
     if (const auto status = db_->DestroyColumnFamilyHandle(handle); !status.ok())
       log::warning("a column family was not released", {{"reason", status.ToString()}});
@@ -178,7 +182,8 @@ Result<Database> make_database(const fs::path& folder, const Platform& platform)
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const auto status =
       rocksdb::DB::Open(options, folder.string(), family_descriptors(platform), &handles, &db);
-  if (!status.ok()) return rocks_error(status, folder.string());
+  if (!status.ok())
+    return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
@@ -190,16 +195,19 @@ Result<Database> open_database(const fs::path& folder, const Platform& platform,
   options.avoid_unnecessary_blocking_io = true;
   const auto status =
       rocksdb::DB::Open(options, folder.string(), family_descriptors(platform), &handles, &db);
-  if (!status.ok()) return rocks_error(status, folder.string());
+  if (!status.ok())
+    return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
 Result<Database> open_read_only(const fs::path& folder, const Platform& platform, LogMode mode) {
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const auto status = rocksdb::DB::OpenForReadOnly(database_options(platform, mode), folder.string(),
-                                                   family_descriptors(platform), &handles, &db);
-  if (!status.ok()) return rocks_error(status, folder.string());
+  const auto status =
+      rocksdb::DB::OpenForReadOnly(database_options(platform, mode), folder.string(),
+                                   family_descriptors(platform), &handles, &db);
+  if (!status.ok())
+    return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
@@ -210,7 +218,8 @@ Result<Database> open_as_secondary(const fs::path& folder, const fs::path& scrat
   const auto status = rocksdb::DB::OpenAsSecondary(
       database_options(platform, LogMode::tolerate_tail), folder.string(), scratch.string(),
       family_descriptors(platform), &handles, &db);
-  if (!status.ok()) return rocks_error(status, folder.string());
+  if (!status.ok())
+    return rocks_error(status, folder.string());
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
@@ -220,18 +229,22 @@ Status check_folder(const fs::path& folder, const Platform& platform) {
   if (!fs::exists(folder, ignored) || looks_empty(folder))
     return Error(ErrorCode::not_found, where + ": there is no store");
   if (!fs::exists(folder / "CURRENT", ignored)) {
-    const bool ours = fs::exists(folder / "LOCK", ignored) || fs::exists(folder / "IDENTITY", ignored);
+    const bool ours =
+        fs::exists(folder / "LOCK", ignored) || fs::exists(folder / "IDENTITY", ignored);
     if (ours)
-      return Error(ErrorCode::corrupt, where + ": the file CURRENT of the database is missing. Nothing "
-                                               "was changed. Run `troupe doctor` on the experiment");
+      return Error(ErrorCode::corrupt, where +
+                                           ": the file CURRENT of the database is missing. Nothing "
+                                           "was changed. Run `troupe doctor` on the experiment");
     return Error(ErrorCode::failed_precondition,
-                 where + ": the folder holds files that are not a store of Troupe. Choose another "
-                         "storage path or name, or move them away");
+                 where +
+                     ": the folder holds files that are not a store of Troupe. Choose another "
+                     "storage path or name, or move them away");
   }
   std::vector<std::string> found;
   rocksdb::DBOptions options = database_options(platform, LogMode::tolerate_tail);
   const auto status = rocksdb::DB::ListColumnFamilies(options, where, &found);
-  if (!status.ok()) return rocks_error(status, where);
+  if (!status.ok())
+    return rocks_error(status, where);
   const auto& known = family_names();
   const auto in = [](const std::vector<std::string>& list, const std::string& name) {
     return std::find(list.begin(), list.end(), name) != list.end();
@@ -245,7 +258,8 @@ Status check_folder(const fs::path& folder, const Platform& platform) {
     if (!in(known, name))
       return Error(ErrorCode::version_mismatch,
                    where + ": the store has a column family \"" + name + "\" that this Troupe (" +
-                       std::string(version_string) + ") does not know: use the newer Troupe that wrote it");
+                       std::string(version_string) +
+                       ") does not know: use the newer Troupe that wrote it");
   return ok();
 }
 
@@ -254,9 +268,11 @@ Result<FolderLock> FolderLock::acquire(const fs::path& folder, const Platform& p
   const fs::path file = folder / "LOCK";
   rocksdb::FileLock* lock = nullptr;
   const auto status = env->LockFile(file.string(), &lock);
-  if (status.ok()) return FolderLock(env, lock);
+  if (status.ok())
+    return FolderLock(env, lock);
   const std::string owner = lock_owner(file);
-  if (status.ToString().find("Permission") != std::string::npos) return rocks_error(status, file.string());
+  if (status.ToString().find("Permission") != std::string::npos)
+    return rocks_error(status, file.string());
   return Error(ErrorCode::unavailable,
                file.string() + ": another run has this experiment open" +
                    (owner.empty() ? std::string() : " (process " + owner + ")") +
@@ -274,12 +290,17 @@ void FolderLock::release() {
 
 Error rocks_error(const rocksdb::Status& status, const std::string& where) {
   ErrorCode code = ErrorCode::io;
-  if (status.IsCorruption()) code = ErrorCode::corrupt;
-  if (status.IsNoSpace()) code = ErrorCode::resource_exhausted;
-  if (status.IsInvalidArgument() || status.IsNotSupported()) code = ErrorCode::failed_precondition;
-  if (status.IsAborted() || status.IsTimedOut() || status.IsBusy()) code = ErrorCode::unavailable;
+  if (status.IsCorruption())
+    code = ErrorCode::corrupt;
+  if (status.IsNoSpace())
+    code = ErrorCode::resource_exhausted;
+  if (status.IsInvalidArgument() || status.IsNotSupported())
+    code = ErrorCode::failed_precondition;
+  if (status.IsAborted() || status.IsTimedOut() || status.IsBusy())
+    code = ErrorCode::unavailable;
   std::string text = where + ": " + status.ToString();
-  if (status.IsNoSpace()) text += ". Free some space and open the experiment again";
+  if (status.IsNoSpace())
+    text += ". Free some space and open the experiment again";
   return Error(code, std::move(text));
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <troupe/runtime/store/journal.hpp>
+
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -9,8 +11,6 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
-
-#include <troupe/runtime/store/journal.hpp>
 
 /// How the store uses RocksDB: column families, options, ways to open, errors.
 namespace troupe::detail {
@@ -23,7 +23,8 @@ inline constexpr std::size_t family_count = 2 + table_count;
 [[nodiscard]] std::size_t index_of(Table table);
 [[nodiscard]] const std::vector<std::string>& family_names();
 
-/// What the database stands on. Tests put a file system that fails under it, and make it flush often.
+/// What the database stands on. Tests put a file system that fails under it, and make it flush
+/// often.
 struct Platform {
   rocksdb::Env* env = nullptr;  ///< null: the system's. Outlives every database opened on it.
   /// Small buffers make a short log, and the length of the log is the time a restart takes.

@@ -1,13 +1,12 @@
+#include <troupe/base/fault_point.hpp>
+#include <troupe/base/log.hpp>
 #include <troupe/runtime/store/detail/rocks_journal.hpp>
+#include <troupe/runtime/store/detail/witness.hpp>
+#include <troupe/runtime/store/detail/write_rules.hpp>
 
 #include <utility>
 
 #include <rocksdb/write_batch.h>
-
-#include <troupe/base/fault_point.hpp>
-#include <troupe/base/log.hpp>
-#include <troupe/runtime/store/detail/witness.hpp>
-#include <troupe/runtime/store/detail/write_rules.hpp>
 
 namespace troupe::detail {
 namespace {
@@ -41,15 +40,18 @@ Status RocksJournal::start() {
 }
 
 Status RocksJournal::check_usable() const {
-  if (!database_) return refuse_closed();
+  if (!database_)
+    return refuse_closed();
   const std::lock_guard lock(mutex_);
-  if (failed_) return refuse_after(*failed_);
+  if (failed_)
+    return refuse_after(*failed_);
   return ok();
 }
 
 Error RocksJournal::fail(Error error) {
   const std::lock_guard lock(mutex_);
-  if (!failed_) failed_ = error;
+  if (!failed_)
+    failed_ = error;
   return error;
 }
 
@@ -61,18 +63,22 @@ Status RocksJournal::fill(rocksdb::WriteBatch& out, std::span<const WriteSet> ba
   for (const WriteSet& writes : batch) {
     end.sequence = end.sequence.next();
     end.chain = chain_next(end.chain, end.sequence, writes.event);
-    auto status =
-        put(out, events, event_key(end.sequence), event_prefix(end.chain), writes.event);
+    auto status = put(out, events, event_key(end.sequence), event_prefix(end.chain), writes.event);
     const std::string prefix = row_prefix(end.sequence);
     for (const RowWrite& row : writes.rows) {
-      if (!status.ok()) break;
+      if (!status.ok())
+        break;
       auto* table = database_.handle(row.table);
-      status = row.value ? put(out, table, row.key, prefix, *row.value) : out.Delete(table, row.key);
+      status =
+          row.value ? put(out, table, row.key, prefix, *row.value) : out.Delete(table, row.key);
     }
-    if (!status.ok()) return rocks_error(status, "event " + to_string(end.sequence));
+    if (!status.ok())
+      return rocks_error(status, "event " + to_string(end.sequence));
   }
-  const auto status = out.Put(database_.handle(Family::meta), std::string(high_water_key), encode(end));
-  if (!status.ok()) return rocks_error(status, "high-water mark");
+  const auto status =
+      out.Put(database_.handle(Family::meta), std::string(high_water_key), encode(end));
+  if (!status.ok())
+    return rocks_error(status, "high-water mark");
   return ok();
 }
 
@@ -81,9 +87,11 @@ Result<Sequence> RocksJournal::append(std::span<const WriteSet> batch) {
   TROUPE_RETURN_IF_ERROR(check_usable());
   TROUPE_RETURN_IF_ERROR(check_batch(batch));
   HighWater end = accepted_;  // only this thread changes it
-  if (batch.empty()) return end.sequence;
+  if (batch.empty())
+    return end.sequence;
   batch_.Clear();
-  if (auto status = fill(batch_, batch, end); !status) return fail(std::move(status).error());
+  if (auto status = fill(batch_, batch, end); !status)
+    return fail(std::move(status).error());
   if (auto fault = TROUPE_FAULT_STATUS("store.append.before_write"); !fault)
     return fail(std::move(fault).error());
   const auto status = database_.db().Write(rocksdb::WriteOptions(), &batch_);
@@ -113,14 +121,15 @@ Status RocksJournal::sync_locked() {
   {
     const std::lock_guard lock(mutex_);
     target = accepted_;
-    if (target == durable_) return ok();
+    if (target == durable_)
+      return ok();
   }
   if (auto fault = TROUPE_FAULT_STATUS("store.sync.before"); !fault)
     return fail(std::move(fault).error());
   const auto status = database_.db().SyncWAL();
   if (!status.ok())
-    return fail(rocks_error(status, store_folder(experiment_dir_).string() + ": syncing up to event " +
-                                        to_string(target.sequence)));
+    return fail(rocks_error(status, store_folder(experiment_dir_).string() +
+                                        ": syncing up to event " + to_string(target.sequence)));
   {
     const std::lock_guard lock(mutex_);
     durable_ = target;
@@ -135,12 +144,15 @@ Status RocksJournal::close() {
   Status status;
   {
     const std::shared_lock open(open_mutex_);
-    if (!database_) return refuse_closed();
+    if (!database_)
+      return refuse_closed();
     status = check_usable();
-    if (status) status = sync_locked();
+    if (status)
+      status = sync_locked();
   }
   end_witness_thread();
-  if (status) status = write_witness_now();
+  if (status)
+    status = write_witness_now();
   const std::unique_lock alone(open_mutex_);
   database_ = Database();
   return status;
@@ -165,11 +177,13 @@ void RocksJournal::witness_loop() {
     {
       std::unique_lock lock(mutex_);
       to_witness_.wait(lock, [this] { return ending_ || !(durable_ == witnessed_); });
-      if (ending_) return;
+      if (ending_)
+        return;
     }
     if (auto status = write_witness_now(); !status) {
       const Error error = fail(std::move(status).error());
-      log::error("the witness of a store could not be written; nothing more is written", {{"reason", error}});
+      log::error("the witness of a store could not be written; nothing more is written",
+                 {{"reason", error}});
       return;
     }
     std::unique_lock lock(mutex_);
@@ -183,32 +197,37 @@ void RocksJournal::end_witness_thread() {
     ending_ = true;
     to_witness_.notify_one();
   }
-  if (witness_thread_.joinable()) witness_thread_.join();
+  if (witness_thread_.joinable())
+    witness_thread_.join();
 }
 
 // -- reading ------------------------------------------------------------------------------------
 
 Result<std::optional<std::string>> RocksJournal::get(Table table, std::string_view key) const {
   const std::shared_lock open(open_mutex_);
-  if (!database_) return refuse_closed();
+  if (!database_)
+    return refuse_closed();
   return View(database_).get(table, key);
 }
 
 Status RocksJournal::scan(Table table, std::string_view prefix, const RowVisitor& visit) const {
   const std::shared_lock open(open_mutex_);
-  if (!database_) return refuse_closed();
+  if (!database_)
+    return refuse_closed();
   return View(database_).scan(table, prefix, prefix, visit);
 }
 
 Status RocksJournal::events(Sequence after, const EventVisitor& visit) const {
   const std::shared_lock open(open_mutex_);
-  if (!database_) return refuse_closed();
+  if (!database_)
+    return refuse_closed();
   return View(database_).events(after, visit);
 }
 
 Result<std::string> RocksJournal::event(Sequence sequence) const {
   const std::shared_lock open(open_mutex_);
-  if (!database_) return refuse_closed();
+  if (!database_)
+    return refuse_closed();
   return View(database_).event(sequence);
 }
 
@@ -224,8 +243,10 @@ Result<OpenedStore> open_store(const StoreOptions& options, const Platform& plat
     return Error(ErrorCode::invalid_argument, "no experiment folder was given");
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(options.experiment_dir, error);
-  if (error) return errno_error(error.value(), options.experiment_dir.string());
-  if (options.mode == OpenMode::create) TROUPE_RETURN_IF_ERROR(create_store(folder, platform));
+  if (error)
+    return errno_error(error.value(), options.experiment_dir.string());
+  if (options.mode == OpenMode::create)
+    TROUPE_RETURN_IF_ERROR(create_store(folder, platform));
   TROUPE_TRY(recovered, recover_store(folder, platform));
   std::vector<std::string> notes = std::move(recovered.notes);
   auto journal =

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/runtime/store/detail/recovery.hpp>
+#include <troupe/runtime/store/detail/view.hpp>
+
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -8,19 +11,17 @@
 #include <shared_mutex>
 #include <thread>
 
-#include <troupe/runtime/store/detail/recovery.hpp>
-#include <troupe/runtime/store/detail/view.hpp>
-
 namespace troupe::detail {
 
 /// The journal in RocksDB.
 ///
 /// `append` is one write without sync: the kernel has it, so that only a loss of power can take it.
-/// `sync` is `SyncWAL`, which does not hold up appends (docs/adr says how it was chosen). The witness
-/// follows on a thread of its own.
+/// `sync` is `SyncWAL`, which does not hold up appends (docs/adr says how it was chosen). The
+/// witness follows on a thread of its own.
 class RocksJournal final : public Journal {
 public:
-  RocksJournal(std::filesystem::path experiment_dir, Recovered recovered, Duration witness_interval);
+  RocksJournal(std::filesystem::path experiment_dir, Recovered recovered,
+               Duration witness_interval);
   ~RocksJournal() override;
 
   /// Writes the witness of what was recovered and starts its thread; before anything else.

@@ -1,8 +1,7 @@
 #include <troupe/runtime/store/detail/view.hpp>
+#include <troupe/runtime/store/detail/write_rules.hpp>
 
 #include <algorithm>
-
-#include <troupe/runtime/store/detail/write_rules.hpp>
 
 namespace troupe::detail {
 namespace {
@@ -30,8 +29,10 @@ Error doctor_needed(std::string what) {
 }  // namespace
 
 std::string show_key(std::string_view key) {
-  const bool text = std::all_of(key.begin(), key.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (text) return '"' + std::string(key) + '"';
+  const bool text =
+      std::all_of(key.begin(), key.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (text)
+    return '"' + std::string(key) + '"';
   std::string digits = "0x";
   for (const char c : key) {
     const auto byte = static_cast<unsigned char>(c);
@@ -43,10 +44,12 @@ std::string show_key(std::string_view key) {
 
 Result<std::optional<std::string>> View::get_raw(std::size_t family, std::string_view key) const {
   std::string value;
-  const auto status = database_->db().Get(rocksdb::ReadOptions(), database_->handle(family),
-                                          slice(key), &value);
-  if (status.IsNotFound()) return std::optional<std::string>();
-  if (!status.ok()) return rocks_error(status, place(family, key));
+  const auto status =
+      database_->db().Get(rocksdb::ReadOptions(), database_->handle(family), slice(key), &value);
+  if (status.IsNotFound())
+    return std::optional<std::string>();
+  if (!status.ok())
+    return rocks_error(status, place(family, key));
   return std::optional<std::string>(std::move(value));
 }
 
@@ -56,17 +59,21 @@ Status View::pairs(std::size_t family, std::string_view begin, const PairVisitor
   std::string last(begin);
   for (it->Seek(slice(begin)); it->Valid(); it->Next()) {
     last.assign(it->key().data(), it->key().size());
-    if (!visit(view(it->key()), view(it->value()))) return ok();
+    if (!visit(view(it->key()), view(it->value())))
+      return ok();
   }
-  if (it->status().ok()) return ok();
+  if (it->status().ok())
+    return ok();
   return rocks_error(it->status(), "after " + place(family, last));
 }
 
 Result<std::optional<std::string>> View::get(Table table, std::string_view key) const {
   TROUPE_TRY(value, get_raw(index_of(table), key));
-  if (!value) return std::optional<std::string>();
+  if (!value)
+    return std::optional<std::string>();
   auto row = parse_row(*value);
-  if (!row) return doctor_needed(place(index_of(table), key) + ": " + row.error().message());
+  if (!row)
+    return doctor_needed(place(index_of(table), key) + ": " + row.error().message());
   value->erase(0, row_prefix_bytes);
   return value;
 }
@@ -74,23 +81,27 @@ Result<std::optional<std::string>> View::get(Table table, std::string_view key) 
 Status View::scan(Table table, std::string_view prefix, std::string_view from,
                   const JournalReader::RowVisitor& visit) const {
   Status damage;
-  const auto status = pairs(index_of(table), std::max(prefix, from), [&](std::string_view key, std::string_view value) {
-    if (!key.starts_with(prefix)) return false;
-    const auto row = parse_row(value);
-    if (!row) {
-      damage = doctor_needed(place(index_of(table), key) + ": " + row.error().message());
-      return false;
-    }
-    return visit(key, row->record);
-  });
-  if (!status) return status;
+  const auto status = pairs(
+      index_of(table), std::max(prefix, from), [&](std::string_view key, std::string_view value) {
+        if (!key.starts_with(prefix))
+          return false;
+        const auto row = parse_row(value);
+        if (!row) {
+          damage = doctor_needed(place(index_of(table), key) + ": " + row.error().message());
+          return false;
+        }
+        return visit(key, row->record);
+      });
+  if (!status)
+    return status;
   return damage;
 }
 
 Status View::events(Sequence after, const JournalReader::EventVisitor& visit) const {
   Status damage;
   std::optional<std::uint32_t> chain;
-  if (after.value == 0) chain = 0;
+  if (after.value == 0)
+    chain = 0;
   Sequence expected = after.next();
   const auto each = [&](std::string_view key, std::string_view value) {
     const auto sequence = parse_event_key(key);
@@ -103,13 +114,15 @@ Status View::events(Sequence after, const JournalReader::EventVisitor& visit) co
     } else if (chain && chain_next(*chain, *sequence, stored->event) != stored->chain) {
       damage = doctor_needed(event_place(*sequence) + " does not fit the chain of those before it");
     }
-    if (!damage) return false;
+    if (!damage)
+      return false;
     chain = stored->chain;
     expected = expected.next();
     return visit(*sequence, stored->event);
   };
   const auto status = pairs(index_of(Family::events), event_key(expected), each);
-  if (!status) return status;
+  if (!status)
+    return status;
   return damage;
 }
 
@@ -117,19 +130,23 @@ Result<std::string> View::event(Sequence sequence) const {
   TROUPE_TRY(value, get_raw(index_of(Family::events), event_key(sequence)));
   if (!value) {
     TROUPE_TRY(end, high_water());
-    if (sequence.value == 0 || sequence > end.sequence) return no_such_event(sequence, end.sequence);
+    if (sequence.value == 0 || sequence > end.sequence)
+      return no_such_event(sequence, end.sequence);
     return doctor_needed(event_place(sequence) + " is missing");
   }
   auto stored = parse_event(*value);
-  if (!stored) return doctor_needed(event_place(sequence) + ": " + stored.error().message());
+  if (!stored)
+    return doctor_needed(event_place(sequence) + ": " + stored.error().message());
   value->erase(0, event_prefix_bytes);
   return *std::move(value);
 }
 
 Result<std::uint32_t> View::chain_at(Sequence sequence) const {
-  if (sequence.value == 0) return std::uint32_t{0};
+  if (sequence.value == 0)
+    return std::uint32_t{0};
   TROUPE_TRY(value, get_raw(index_of(Family::events), event_key(sequence)));
-  if (!value) return Error(ErrorCode::not_found, event_place(sequence) + " is missing");
+  if (!value)
+    return Error(ErrorCode::not_found, event_place(sequence) + " is missing");
   TROUPE_TRY(stored, parse_event(*value));
   return stored.chain;
 }

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <troupe/runtime/store/detail/format.hpp>
+#include <troupe/runtime/store/detail/rocks.hpp>
+#include <troupe/runtime/store/journal.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-
-#include <troupe/runtime/store/detail/format.hpp>
-#include <troupe/runtime/store/detail/rocks.hpp>
-#include <troupe/runtime/store/journal.hpp>
 
 namespace troupe::detail {
 
@@ -31,7 +31,8 @@ public:
   /// The chain at an event, from its row. Error not_found.
   Result<std::uint32_t> chain_at(Sequence sequence) const;
 
-  /// All pairs of a column family from `begin` on, as stored. The status of the iterator is checked.
+  /// All pairs of a column family from `begin` on, as stored. The status of the iterator is
+  /// checked.
   using PairVisitor = std::function<bool(std::string_view key, std::string_view value)>;
   Status pairs(std::size_t family, std::string_view begin, const PairVisitor& visit) const;
 

@@ -1,14 +1,14 @@
 #pragma once
 
+#include <troupe/runtime/store/detail/format.hpp>
+
 #include <filesystem>
 #include <optional>
 
-#include <troupe/runtime/store/detail/format.hpp>
-
 namespace troupe::detail {
 
-/// Nothing when the file is not there. Error corrupt: it is there and damaged; the message says what
-/// to do.
+/// Nothing when the file is not there. Error corrupt: it is there and damaged; the message says
+/// what to do.
 Result<std::optional<Witness>> read_witness(const std::filesystem::path& file);
 
 /// Replaces it so that a crash leaves the old or the new one.

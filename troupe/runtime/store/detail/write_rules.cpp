@@ -1,7 +1,6 @@
-#include <troupe/runtime/store/detail/write_rules.hpp>
-
 #include <troupe/base/crc32c.hpp>
 #include <troupe/base/limits.hpp>
+#include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/envelope.hpp>
 
@@ -10,7 +9,8 @@ namespace {
 
 Status check_sealed(std::string_view bytes) {
   auto envelope = open_any_envelope(bytes);
-  if (envelope) return ok();
+  if (envelope)
+    return ok();
   return Error(ErrorCode::invalid_argument,
                "not a sealed record (" + envelope.error().message() + "): pass what encode() gave");
 }
@@ -23,12 +23,14 @@ Status check_row(const RowWrite& row) {
     return Error(ErrorCode::invalid_argument,
                  "a key of " + std::to_string(row.key.size()) + " bytes: 1 to " +
                      std::to_string(limits::max_key_bytes) + " are allowed");
-  if (row.value) return check_sealed(*row.value);
+  if (row.value)
+    return check_sealed(*row.value);
   return ok();
 }
 
 Status check_write_set(const WriteSet& writes) {
-  if (auto status = check_sealed(writes.event); !status) return std::move(status).with_context("event");
+  if (auto status = check_sealed(writes.event); !status)
+    return std::move(status).with_context("event");
   for (const RowWrite& row : writes.rows) {
     if (auto status = check_row(row); !status)
       return std::move(status).with_context("row of table " + std::string(to_string(row.table)));
@@ -54,9 +56,10 @@ Status check_batch(std::span<const WriteSet> batch) {
 }
 
 Error refuse_after(const Error& failure) {
-  return Error(ErrorCode::failed_precondition,
-               "the journal takes no more writes after an error: open the experiment again. It was: " +
-                   failure.to_string());
+  return Error(
+      ErrorCode::failed_precondition,
+      "the journal takes no more writes after an error: open the experiment again. It was: " +
+          failure.to_string());
 }
 
 Error refuse_closed() {

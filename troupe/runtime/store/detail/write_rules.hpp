@@ -1,16 +1,16 @@
 #pragma once
 
+#include <troupe/runtime/store/journal.hpp>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include <troupe/runtime/store/journal.hpp>
-
 /// What every implementation of the journal does the same way.
 namespace troupe::detail {
 
-/// The chain after `event`: a checksum over all sequences and events up to it, so that an event that
-/// is missing, damaged, doubled or in another place shows at every later one.
+/// The chain after `event`: a checksum over all sequences and events up to it, so that an event
+/// that is missing, damaged, doubled or in another place shows at every later one.
 [[nodiscard]] std::uint32_t chain_next(std::uint32_t before, Sequence sequence,
                                        std::string_view event);
 
