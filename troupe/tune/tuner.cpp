@@ -1,5 +1,6 @@
 #include <troupe/actors/registry.hpp>
 #include <troupe/base/clock.hpp>
+#include <troupe/base/file.hpp>
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/storage/experiment_path.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
@@ -15,6 +16,8 @@
 #include <random>
 #include <sstream>
 #include <utility>
+
+#include <unistd.h>
 
 namespace troupe::tune {
 
@@ -224,18 +227,21 @@ private:
     return "go on with Tuner::restore(runtime, \"" + dir_.string() + "\")";
   }
 
+  /// On stderr, where the progress was: what a program prints itself stays apart.
   void tell_results() const {
-    log::info("experiment ended", {{"results", text_of(*results_)}});
+    std::string text = text_of(*results_) + '\n';
     if (!results_->spec().metric.empty()) {
       try {
-        const ResultGrid::Best best = results_->best_result();
-        log::info("best result", {{"trial", text_of(best)}});
+        text += "Best: " + text_of(results_->best_result()) + '\n';
       } catch (const Exception& error) {
-        log::info("no best result", {{"reason", error.error().message()}});
+        text += "Best: " + error.error().message() + '\n';
       }
     }
     if (results_->interrupted())
-      log::warning("trials are left: " + restore_hint(), {{"reason", results_->message()}});
+      text += "Trials are left (" + results_->message() + "): " + restore_hint() + '\n';
+    const Status shown = write_all(STDERR_FILENO, text, "results");
+    if (!shown)
+      log::debug("results could not be shown", {{"error", shown.error()}});
   }
 
   template <class T>
