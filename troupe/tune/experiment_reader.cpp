@@ -70,7 +70,16 @@ Result<TrialRow> read_trial(const JournalReader& reader, TrialId trial) {
 
 Status for_each_trial(const JournalReader& reader,
                       const std::function<bool(const TrialRow&)>& visit) {
-  return scan_rows<TrialRow>(reader, Table::trials, {}, visit);
+  // Ids have no gap, so each next trial is one look-up; a scan would hold the view of the store
+  // while the visitor works, and the visitor could not read anything else.
+  for (TrialId id;; id = id.next()) {
+    TROUPE_TRY(bytes, reader.get(Table::trials, keys::trial_key(id)));
+    if (!bytes)
+      return ok();
+    TROUPE_TRY(row, decode<TrialRow>(*bytes));
+    if (!visit(row))
+      return ok();
+  }
 }
 
 Result<std::vector<TrialRow>> read_trials(const JournalReader& reader) {
@@ -84,8 +93,7 @@ Result<std::vector<TrialRow>> read_trials(const JournalReader& reader) {
 
 Status for_each_result(const JournalReader& reader, TrialId trial, std::uint64_t after,
                        const std::function<bool(const TrialResult&)>& visit) {
-  // Iterations have no gap, so each next one is one look-up; a scan would have to hold the view of
-  // the store while the visitor works.
+  // As above: iterations have no gap.
   for (std::uint64_t iteration = after + 1;; ++iteration) {
     TROUPE_TRY(sequence, find_result(reader, trial, iteration));
     if (!sequence)

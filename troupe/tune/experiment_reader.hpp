@@ -10,7 +10,8 @@
 
 /// Reads the records of an experiment out of its journal: for the Tuner, result files, the progress
 /// table and the command line. All functions read what `reader` sees; each returns the errors of
-/// the journal, or corrupt with the record's name and what is wrong.
+/// the journal, or corrupt with the record's name and what is wrong. Visitors of trials and results
+/// may read the journal themselves; those of events may not.
 namespace troupe::tune {
 
 /// One accepted result.

@@ -111,11 +111,11 @@ std::optional<Action> Planner::obey_scheduler() const {
   if (trial == nullptr)
     return scheduler_failed(
         parts_, "it wants to stop trial " + to_string(stop.trial) + ", which is over or never was");
+  if (trial->row.state == TrialState::running && trial->phase != Phase::running)
+    return std::nullopt;  // on its way out: asked again when it has let go
   if (!trial->has_worker())
     return EndTrial{stop.trial, stop.reason, true};
-  if (trial->phase == Phase::running)
-    return HaltTrial{stop.trial, true, stop.reason, true};
-  return std::nullopt;  // on its way out
+  return HaltTrial{stop.trial, true, stop.reason, true};
 }
 
 Action Planner::give_worker(const Trial& trial) const {

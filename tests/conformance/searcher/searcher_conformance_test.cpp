@@ -1,0 +1,102 @@
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/searcher_suite.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Each of Troupe's searchers on each kind of space; and searchers that break a rule each, so that
+// the suite is known to notice.
+
+namespace troupe::tune {
+namespace {
+
+std::vector<SearchContext> contexts() {
+  const ParamSpace mixed{{"x", uniform(-1, 1)},
+                         {"lr", loguniform(1e-4, 1e-1)},
+                         {"n", randint(0, 5)},
+                         {"net", {{"act", choice({"relu", 1, 0.5, true})}, {"bias", false}}}};
+  const ParamSpace grid{{"a", grid_search({1, 2, 3})}, {"b", {{"c", grid_search({"x", "y"})}}}};
+  std::vector<SearchContext> all;
+  for (const ParamSpace& space : {mixed, grid, ParamSpace{}})
+    for (const auto samples : {std::optional<std::uint64_t>(5), std::optional<std::uint64_t>()})
+      all.push_back(
+          {.space = space, .metric = "loss", .mode = Mode::min, .seed = 7, .num_samples = samples});
+  return all;
+}
+
+std::string all_broken(const Searcher& searcher) {
+  std::string broken;
+  for (const SearchContext& context : contexts())
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
+      for (const std::string& rule : check_searcher(searcher, context, {.seed = seed}))
+        broken += rule + '\n';
+  return broken;
+}
+
+/// Draws from the space; breaks the rule that it is told to.
+class Careless final : public Searcher {
+public:
+  enum class Rule { none, suggest_changes, forgets_on_restore, leaves_the_space, no_end, shares };
+  explicit Careless(Rule rule) : rule_(rule) {}
+
+  std::string name() const override { return "careless"; }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Careless>(*this); }
+  Status setup(const SearchContext& context) override {
+    context_ = context;
+    *count_ = 0;
+    if (rule_ != Rule::shares)
+      count_ = std::make_shared<std::int64_t>(0);
+    inner_ = BasicVariant();
+    return inner_.setup(context);
+  }
+  Result<Suggestion> suggest(TrialId trial) const override {
+    if (rule_ == Rule::suggest_changes)
+      ++*count_;
+    TROUPE_TRY(suggestion, inner_.suggest(trial));
+    if (rule_ == Rule::leaves_the_space && suggestion.kind == Suggestion::Kind::config)
+      suggestion.config["extra"] = 1;
+    if (rule_ == Rule::no_end && suggestion.kind == Suggestion::Kind::exhausted)
+      return Suggestion::of(inner_.variant(0), 0);
+    return suggestion;
+  }
+  std::optional<std::uint64_t> planned(const SearchContext& context) const override {
+    return inner_.planned(context);
+  }
+  void record(TrialId trial, const Config& config, const Value& note) override {
+    ++*count_;
+    inner_.record(trial, config, note);
+  }
+  Value save() const override { return Map{{"count", *count_}, {"inner", inner_.save()}}; }
+  Status restore(const Value& state) override {
+    const Map* map = state.get_if<Map>();
+    if (map == nullptr || !map->contains("inner"))
+      return Error(ErrorCode::corrupt, "not a state");
+    if (rule_ != Rule::forgets_on_restore)
+      *count_ = map->at("count").as_int();
+    return inner_.restore(map->at("inner"));
+  }
+
+private:
+  Rule rule_;
+  SearchContext context_;
+  std::shared_ptr<std::int64_t> count_ = std::make_shared<std::int64_t>(0);
+  BasicVariant inner_;
+};
+
+TEST_CASE("basic_variant keeps the contract") {
+  CHECK(all_broken(BasicVariant()) == "");
+}
+
+TEST_CASE("the suite notices each broken rule") {
+  CHECK(all_broken(Careless(Careless::Rule::suggest_changes)) != "");
+  CHECK(all_broken(Careless(Careless::Rule::forgets_on_restore)) != "");
+  CHECK(all_broken(Careless(Careless::Rule::leaves_the_space)) != "");
+  CHECK(all_broken(Careless(Careless::Rule::no_end)) != "");
+  CHECK(all_broken(Careless(Careless::Rule::shares)) != "");
+}
+
+}  // namespace
+}  // namespace troupe::tune

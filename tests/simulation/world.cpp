@@ -1,0 +1,354 @@
+#include "world.hpp"
+
+#include <troupe/base/fault_point.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "checks.hpp"
+
+namespace troupe::simulation {
+namespace {
+
+constexpr std::uint64_t max_events = 200'000;
+
+Duration ms(double milliseconds) {
+  return Duration(static_cast<std::int64_t>(milliseconds * 1e6));
+}
+
+}  // namespace
+
+World::World(const Scenario& scenario)
+    : scenario_(scenario),
+      random_(scenario.seed, std::uint64_t{1} << 41, RandomPurpose::test),
+      clock_(TimePoint{1'000'000'000}, 1'700'000'000'000) {}
+
+World::~World() {
+  FaultPoints::disarm_all();
+}
+
+Duration World::delay() {
+  const double draw = random_.uniform();
+  return draw < 0.9 ? ms(1 + 500 * random_.uniform()) : ms(5000 * random_.uniform());
+}
+
+void World::problem(const std::string& what) {
+  if (report_.problems.size() < 20)
+    report_.problems.push_back("event " + std::to_string(report_.events) + ": " + what);
+}
+
+void World::at(TimePoint when, std::function<void()> what) {
+  agenda_.emplace(When(std::max(when, clock_.now()), agenda_counter_++),
+                  [this, life = life_, what = std::move(what)] {
+                    if (life == life_)
+                      what();
+                  });
+}
+
+void World::after(Duration delay, WorkerId, std::function<void()> what) {
+  at(clock_.now() + delay, std::move(what));
+}
+
+// -- between driver and workers -----------------------------------------------------------------
+
+void World::send(EventBody body, WorkerId from) {
+  TimePoint& last = last_message_[from];
+  last = std::max(last, clock_.now() + ms(20 * random_.uniform()));
+  at(last, [this, body = std::move(body)]() mutable { deliver(std::move(body)); });
+}
+
+void World::to_worker(WorkerId worker, std::function<void(FakeWorker&)> what) {
+  TimePoint& last = last_command_[worker];
+  last = std::max(last, clock_.now() + ms(5 * random_.uniform()));
+  at(last, [this, worker, what = std::move(what)] {
+    const auto found = workers_.find(worker);
+    if (found != workers_.end() && found->second->alive())
+      what(*found->second);
+  });
+}
+
+void World::deliver(EventBody body) {
+  ++report_.events;
+  core_->handle(Event{clock_.now(), clock_.wall_ms(), std::move(body)});
+  check_live();
+  if (core_->finished() || core_->error())
+    return end_of_driver();
+  schedule_tick();
+  maybe_strike();
+}
+
+void World::schedule_tick() {
+  const auto deadline = core_->next_deadline();
+  if (!deadline || (tick_at_ && *tick_at_ <= *deadline && *tick_at_ > clock_.now()))
+    return;
+  tick_at_ = std::max(*deadline, clock_.now() + ms(1));
+  at(*tick_at_, [this] { deliver(Tick{}); });
+}
+
+void World::execute(Command command) {
+  std::visit([this](const auto& c) { carry_out(Command(c)); }, command);
+}
+
+void World::carry_out(const Command& command) {
+  if (const auto* start = std::get_if<StartWorker>(&command)) {
+    const WorkerId id = start->worker;
+    if (!workers_.emplace(id, std::make_unique<FakeWorker>(*this, id)).second)
+      problem("worker " + to_string(id) + " is started twice");
+    to_worker(id, [](FakeWorker& worker) { worker.start(); });
+  } else if (const auto* run = std::get_if<RunTrial>(&command)) {
+    for (const auto& [id, worker] : workers_)
+      if (worker->active() && worker->active()->trial == run->key.trial)
+        problem("trial " + to_string(run->key) + " has two live attempts");
+    for (const CheckpointRef& ref : run->checkpoints)
+      if (!storage_.checkpoints[run->key.trial].contains(ref.number))
+        problem("checkpoint " + std::to_string(ref.number) + " of trial " + to_string(run->key) +
+                " is gone, but still counted on");
+    to_worker(run->worker, [run = *run](FakeWorker& worker) { worker.run(run); });
+  } else if (const auto* answer = std::get_if<Answer>(&command)) {
+    to_worker(answer->worker, [answer = *answer](FakeWorker& worker) { worker.answer(answer); });
+  } else if (const auto* halt = std::get_if<StopTrial>(&command)) {
+    to_worker(halt->worker, [halt = *halt](FakeWorker& worker) { worker.stop_trial(halt); });
+  } else if (const auto* stop = std::get_if<StopWorker>(&command)) {
+    if (const auto found = workers_.find(stop->worker); found != workers_.end())
+      found->second->mark_stopped();
+    to_worker(stop->worker, [](FakeWorker& worker) { worker.stop(); });
+  } else if (const auto* gone = std::get_if<DeleteCheckpoint>(&command)) {
+    storage_.checkpoints[gone->trial].erase(gone->checkpoint.number);
+  }
+}
+
+CheckpointRef World::store_checkpoint(TrialId trial, std::uint32_t number,
+                                      std::uint64_t iteration) {
+  CheckpointRef ref;
+  ref.number = number;
+  ref.iteration = iteration;
+  ref.time_total_s = static_cast<double>(iteration);
+  ref.directory = "checkpoint_" + std::to_string(number);
+  storage_.checkpoints[trial][number] = {ref, chance(trouble().damage)};
+  return ref;
+}
+
+bool World::is_intact(TrialId trial, const CheckpointRef& ref) const {
+  const auto& saved = storage_.checkpoints.at(trial);
+  const auto found = saved.find(ref.number);
+  return found != saved.end() && !found->second.damaged &&
+         found->second.ref.iteration == ref.iteration;
+}
+
+void World::was_answered(TrialId trial, std::uint64_t iteration, Verdict verdict) {
+  // "stop" may also be the answer to a result that was not accepted.
+  if (verdict != Verdict::stop)
+    ++answered_[{trial, iteration}];
+}
+
+// -- the store ----------------------------------------------------------------------------------
+
+Result<Sequence> World::submit(std::vector<WriteSet> writes) {
+  submitted_ = Sequence(submitted_.value + writes.size());
+  queued_.push_back(std::move(writes));
+  if (!append_due_) {
+    append_due_ = true;
+    at(clock_.now() + ms(3 * random_.uniform()), [this] { append(); });
+  }
+  return submitted_;
+}
+
+void World::append() {
+  append_due_ = false;
+  std::vector<WriteSet> batch;
+  for (auto& writes : queued_)
+    std::move(writes.begin(), writes.end(), std::back_inserter(batch));
+  queued_.clear();
+  if (batch.empty())
+    return;
+  const Result<Sequence> last = journal_.append(batch);
+  if (!last) {
+    core_->store_failed(last.error());
+    return end_of_driver();
+  }
+  core_->on_accepted(*last);
+  if (!sync_due_) {
+    sync_due_ = true;
+    at(clock_.now() + ms(30 * random_.uniform()), [this] { sync(); });
+  }
+  if (core_->error() || core_->finished())
+    end_of_driver();
+}
+
+void World::sync() {
+  sync_due_ = false;
+  const Result<Sequence> durable = journal_.sync();
+  if (!durable) {
+    core_->store_failed(durable.error());
+    return end_of_driver();
+  }
+  core_->on_durable(*durable);
+  if (core_->error() || core_->finished())
+    end_of_driver();
+}
+
+// -- life and death of the driver ---------------------------------------------------------------
+
+void World::start_driver() {
+  const tune::LoopEnvironment environment{"/sim/experiment", scenario_.cpus};
+  const auto& config = scenario_.definition.tune_config;
+  const bool fresh = journal_.watermarks().accepted == Sequence();
+  Result<std::unique_ptr<tune::TrialLoop>> loop =
+      fresh ? tune::TrialLoop::create(tune::make_spec(scenario_.definition).value_or_throw(),
+                                      config.search_alg.get(), config.scheduler.get(), environment)
+            : tune::TrialLoop::restore(journal_, config.search_alg.get(), config.scheduler.get(),
+                                       environment, scenario_.resume);
+  loop_ = std::move(loop).value_or_throw();
+  submitted_ = journal_.watermarks().accepted;
+  queued_.clear();
+  append_due_ = sync_due_ = stop_requested_ = false;
+  tick_at_.reset();
+  room_ = 1 + random_.below(16);
+  ControllerCore::Sink& store = *this;
+  core_ = std::make_unique<ControllerCore>(*loop_, store, submitted_);
+  core_->start(clock_.now(), clock_.wall_ms());
+  if (core_->error())
+    return end_of_driver();
+  schedule_tick();
+  if (core_->finished())
+    end_of_driver();
+}
+
+void World::maybe_strike() {
+  const Trouble& trouble = this->trouble();
+  if (report_.driver_deaths >= trouble.max_deaths || !chance(trouble.driver_dies))
+    return;
+  const double kind = random_.uniform();
+  if (kind < trouble.clean_stop) {
+    if (!stop_requested_) {
+      stop_requested_ = true;
+      deliver(StopRequested{"interrupted"});
+    }
+  } else if (kind < trouble.clean_stop + trouble.store_fault) {
+    arm_store_fault();
+  } else {
+    // At another moment, between two events.
+    at(clock_.now() + ms(100 * random_.uniform()), [this] { kill_driver(); });
+  }
+}
+
+void World::arm_store_fault() {
+  std::vector<std::string> points = FaultPoints::list();
+  std::erase_if(points, [](const std::string& name) {
+    return !name.starts_with("store.append.") && !name.starts_with("store.sync.");
+  });
+  if (points.empty())
+    return problem("there is no fault point in the store");
+  armed_fault_ = random_.pick(points);
+  FaultAction action;
+  action.skip = random_.below(5);
+  action.times = 1;
+  FaultPoints::arm(armed_fault_, action).value_or_throw();
+}
+
+void World::kill_driver() {
+  ++report_.driver_deaths;
+  FaultPoints::disarm_all();
+  const bool power = chance(trouble().power_loss);
+  ++life_;
+  workers_.clear();
+  core_.reset();
+  loop_.reset();
+  if (power)
+    journal_.power_loss(random_.below(journal_.undurable_batches() + 1));
+  else
+    journal_.crash();
+  check_journal(power);
+  at(clock_.now() + ms(1000), [this] { start_driver(); });
+}
+
+void World::end_of_driver() {
+  if (core_->error()) {
+    if (core_->error()->message().find("fault") == std::string::npos)
+      problem("the loop failed: " + core_->error()->to_string());
+    return kill_driver();
+  }
+  const tune::ExperimentState state = loop_->status().state;
+  if (state == tune::ExperimentState::running)
+    problem("finished, but the status says running");
+  if (state == tune::ExperimentState::interrupted) {
+    ++life_;
+    ++report_.driver_deaths;
+    workers_.clear();
+    check_journal(false);
+    at(clock_.now() + ms(1000), [this] { start_driver(); });
+    return;
+  }
+  ++life_;
+  over_ = true;
+}
+
+// -- invariants ---------------------------------------------------------------------------------
+
+void World::check_live() {
+  if (core_->error())
+    return;
+  for (std::string& what : check_loop(*loop_, scenario_))
+    problem(what);
+}
+
+void World::check_journal(bool power_lost) {
+  const auto& config = scenario_.definition.tune_config;
+  if (journal_.watermarks().accepted == Sequence())
+    return;
+  const auto results = accepted_results(journal_);
+  for (auto it = answered_.begin(); it != answered_.end();) {
+    if (results.contains(it->first)) {
+      ++it;
+      continue;
+    }
+    if (!power_lost)
+      problem("result " + std::to_string(it->first.second) + " of trial " +
+              to_string(it->first.first) + " was answered and is lost");
+    it = answered_.erase(it);
+  }
+  for (std::string& what : check_records(journal_))
+    problem(what);
+  const auto replayed =
+      tune::TrialLoop::verify_replay(journal_, config.search_alg.get(), config.scheduler.get());
+  if (!replayed)
+    return problem("verify_replay: " + replayed.error().to_string());
+  const auto restored = tune::TrialLoop::restore(journal_, config.search_alg.get(),
+                                                 config.scheduler.get(), {"/sim", scenario_.cpus});
+  if (!restored)
+    return problem("restore: " + restored.error().to_string());
+  if ((*restored)->fingerprint() != *replayed)
+    problem("the restored state differs from the replayed one");
+}
+
+RunReport World::run() {
+  start_driver();
+  while (!over_ && report_.problems.empty()) {
+    if (agenda_.empty()) {
+      problem("nothing is left to happen, but the experiment is not over");
+      break;
+    }
+    auto next = agenda_.extract(agenda_.begin());
+    clock_.advance_to(next.key().first);
+    next.mapped()();
+    // Whatever happens, it ends: late in a run the troubles do.
+    calm_ = report_.events > max_events / 4;
+    if (report_.events > max_events)
+      problem("the experiment does not end");
+  }
+  if (over_) {
+    const std::string state = loop_->fingerprint();
+    check_journal(false);
+    const auto& config = scenario_.definition.tune_config;
+    const auto replayed =
+        tune::TrialLoop::verify_replay(journal_, config.search_alg.get(), config.scheduler.get());
+    if (replayed && *replayed != state)
+      problem("the live state differs from the replayed one");
+    report_.table = final_table(journal_);
+  }
+  report_.chain = journal_.watermarks().chain;
+  return report_;
+}
+
+}  // namespace troupe::simulation

@@ -1,0 +1,210 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/searcher_suite.hpp>
+
+#include <exception>
+#include <limits>
+#include <map>
+#include <memory>
+
+namespace troupe::tune {
+namespace {
+
+struct BrokenRule {
+  std::string what;
+};
+
+void require(bool holds, const std::string& rule) {
+  if (!holds)
+    throw BrokenRule{rule};
+}
+
+/// One made-up experiment: the searcher under test and a twin that never suggests.
+class Experiment {
+public:
+  Experiment(const Searcher& prototype, const SearchContext& context,
+             const SearcherSuiteOptions& options)
+      : prototype_(prototype),
+        context_(context),
+        options_(options),
+        random_(options.seed, 0, RandomPurpose::test) {}
+
+  void run() {
+    searcher_ = fresh();
+    twin_ = fresh();
+    require(searcher_->save() == twin_->save(), "two searchers after setup have equal states");
+    const auto planned = searcher_->planned(context_);
+    for (std::uint32_t step = 0; step < options_.steps; ++step) {
+      const bool full = live_.size() >= options_.concurrent;
+      if (!over_ && !full && random_.chance(0.5))
+        suggest(planned);
+      else if (!live_.empty() && random_.chance(0.6))
+        report();
+      else if (!live_.empty())
+        complete();
+      compare(step);
+    }
+    searcher_->on_complete(TrialId(1'000'000), Ending::failed, nullptr);
+    check_setup_forgets();
+    check_damage();
+  }
+
+private:
+  std::unique_ptr<Searcher> fresh() const {
+    auto searcher = prototype_.clone();
+    require(searcher != nullptr, "clone returns an object");
+    require(searcher->name() == prototype_.name(), "a clone has the name of the original");
+    const Status status = searcher->setup(context_);
+    require(status.has_value(),
+            "setup accepts the context: " + (status ? std::string() : status.error().message()));
+    return searcher;
+  }
+
+  void suggest(std::optional<std::uint64_t> planned) {
+    const Value before = searcher_->save();
+    const auto first = searcher_->suggest(next_);
+    require(first.has_value(),
+            "suggest succeeds: " + (first ? std::string() : first.error().message()));
+    const auto second = searcher_->suggest(next_);
+    require(second && second->kind == first->kind && second->config == first->config &&
+                second->note == first->note,
+            "suggest repeats itself while nothing happens");
+    require(searcher_->save() == before, "suggest does not change the state");
+    if (planned && next_.value >= *planned)
+      require(first->kind == Suggestion::Kind::exhausted, "there are no more than `planned`");
+    over_ = first->kind == Suggestion::Kind::exhausted;
+    if (first->kind == Suggestion::Kind::nothing_now)
+      require(!live_.empty(), "nothing_now is said only while a trial runs");
+    if (first->kind != Suggestion::Kind::config)
+      return;
+    check_config(first->config);
+    record(*searcher_, *first);
+    record(*twin_, *first);
+    live_[next_] = 0;
+    next_ = next_.next();
+  }
+
+  void record(Searcher& searcher, const Suggestion& suggestion) {
+    searcher.record(next_, suggestion.config, suggestion.note);
+  }
+
+  void check_config(const Config& config) const {
+    std::size_t leaves = 0;
+    for (const ParamSpace::Leaf& leaf : context_.space.leaves()) {
+      const Value* value = config.find(leaf.path);
+      require(value != nullptr, "the configuration has '" + leaf.path + "'");
+      if (const Domain* domain = leaf.entry->domain())
+        require(domain->contains(*value),
+                "'" + leaf.path + "' = " + to_json(*value) + " lies in " + domain->to_string());
+      else
+        require(*value == *leaf.entry->constant(), "the constant '" + leaf.path + "' is kept");
+      ++leaves;
+    }
+    require(config.flatten().size() <= leaves || context_.space.empty(),
+            "the configuration has nothing that the space has not");
+  }
+
+  Metrics metrics(std::uint64_t iteration) {
+    static constexpr double awkward[] = {std::numeric_limits<double>::quiet_NaN(),
+                                         std::numeric_limits<double>::infinity(),
+                                         -std::numeric_limits<double>::infinity()};
+    Metrics made{{"training_iteration", iteration}, {"time_total_s", 0.5}};
+    const std::string name = context_.metric.empty() ? "loss" : context_.metric;
+    made.set(name, random_.chance(0.1) ? awkward[random_.below(3)] : random_.uniform(-1, 1));
+    return made;
+  }
+
+  std::map<TrialId, std::uint64_t>::iterator pick() {
+    auto chosen = live_.begin();
+    for (std::uint64_t skip = random_.below(live_.size()); skip > 0; --skip)
+      ++chosen;
+    return chosen;
+  }
+
+  void report() {
+    const auto chosen = pick();
+    const Metrics made = metrics(++chosen->second);
+    searcher_->on_result(chosen->first, made);
+    twin_->on_result(chosen->first, made);
+  }
+
+  void complete() {
+    const auto chosen = pick();
+    const auto ending = static_cast<Ending>(random_.below(3));
+    const Metrics made = metrics(chosen->second);
+    const Metrics* last = chosen->second > 0 ? &made : nullptr;
+    searcher_->on_complete(chosen->first, ending, last);
+    twin_->on_complete(chosen->first, ending, last);
+    live_.erase(chosen);
+  }
+
+  /// Whoever heard the same is the same, and goes on alike.
+  void compare(std::uint32_t step) {
+    const Value state = searcher_->save();
+    require(twin_->save() == state,
+            "a searcher that never suggested, but heard the same, is equal");
+    if (step % 7 != 0)
+      return;
+    auto restored = fresh();
+    const Status status = restored->restore(state);
+    require(status.has_value(),
+            "restore takes what save gave: " + (status ? std::string() : status.error().message()));
+    require(restored->save() == state, "restore and save give the same state again");
+    require(same_suggestion(*restored), "a restored searcher suggests what the original would");
+    const auto clone = searcher_->clone();
+    require(clone->save() == state && same_suggestion(*clone), "a clone equals the original");
+    clone->record(next_, Config{}, Value());
+    require(searcher_->save() == state, "a clone is independent of the original");
+    if (random_.chance(0.5))
+      searcher_ = std::move(restored);
+  }
+
+  bool same_suggestion(const Searcher& other) const {
+    const auto mine = searcher_->suggest(next_);
+    const auto theirs = other.suggest(next_);
+    return mine && theirs && mine->kind == theirs->kind && mine->config == theirs->config;
+  }
+
+  void check_setup_forgets() {
+    require(searcher_->setup(context_).has_value(), "setup can be called again");
+    require(searcher_->save() == fresh()->save(), "setup forgets everything");
+  }
+
+  void check_damage() {
+    const Value wrong[] = {Value(), Value(17), Value("text"), List{1, 2}, Map{{"no", "state"}}};
+    for (const Value& value : wrong) {
+      auto damaged = fresh();
+      if (damaged->save() == value)
+        continue;
+      require(!damaged->restore(value).has_value(),
+              "restore refuses " + to_json(value) + ", which is no state of it");
+      require(damaged->save() == fresh()->save(), "a refused state leaves it as after setup");
+    }
+  }
+
+  const Searcher& prototype_;
+  const SearchContext& context_;
+  const SearcherSuiteOptions& options_;
+  Random random_;
+  std::unique_ptr<Searcher> searcher_;
+  std::unique_ptr<Searcher> twin_;
+  std::map<TrialId, std::uint64_t> live_;
+  TrialId next_;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> check_searcher(const Searcher& prototype, const SearchContext& context,
+                                        const SearcherSuiteOptions& options) {
+  std::vector<std::string> broken;
+  try {
+    Experiment(prototype, context, options).run();
+  } catch (const BrokenRule& rule) {
+    broken.push_back(prototype.name() + ": this does not hold: " + rule.what);
+  } catch (const std::exception& e) {
+    broken.push_back(prototype.name() + ": an exception left it: " + e.what());
+  }
+  return broken;
+}
+
+}  // namespace troupe::tune
