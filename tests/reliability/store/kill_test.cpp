@@ -63,12 +63,17 @@ public:
     return wait();
   }
 
+  /// Listens until the child has said something: its store is open.
+  void wait_until_open() { REQUIRE(hear()); }
+
   Said wait() {
     while (hear())
       continue;
     ::waitpid(pid_, &said_.status, 0);
     return said_;
   }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
 
 private:
   bool hear() {
@@ -135,4 +140,22 @@ TEST_CASE("a kill at every fault point of the store and its files loses nothing 
     }
   }
   CHECK(reached >= 10);
+}
+
+TEST_CASE("a store in use names the process that uses it") {
+  ScratchFolder scratch("in_use");
+  const fs::path dir = scratch.path() / "experiment";
+  Child child(dir, without_end);
+  child.wait_until_open();
+  const auto refused = open_store({.experiment_dir = dir});
+  const DoctorReport report = run_doctor(dir).value_or_throw();
+  const std::string pid = std::to_string(child.pid());
+  child.kill_after(0);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == ErrorCode::unavailable);
+  CHECK_MESSAGE(refused.error().message().find(pid) != std::string::npos,
+                refused.error().message());
+  CHECK(report.in_use);
+  CHECK_MESSAGE(report.healthy(), report.to_text());
+  CHECK(open_store({.experiment_dir = dir}));
 }

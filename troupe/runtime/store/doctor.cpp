@@ -222,8 +222,12 @@ private:
   Result<Repair> try_repair() {
     if (source_ == Source::none)
       TROUPE_RETURN_IF_ERROR(open_salvaged());
-    if (found_.store_id.empty())
-      found_.store_id = witness_ ? witness_->store_id : detail::make_store_id();
+    if (found_.store_id.empty() && witness_)
+      found_.store_id = witness_->store_id;
+    if (found_.store_id.empty()) {
+      TROUPE_TRY(store_id, detail::make_store_id());
+      found_.store_id = std::move(store_id);
+    }
     Repair repair;
     if (!found_.sound()) {
       TROUPE_TRY(done, detail::rebuild(report_.experiment_dir, View(database_), found_));

@@ -3,10 +3,10 @@
 #include <troupe/runtime/store/detail/rocks.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 
+#include <thread>
+
 #include <doctest/doctest.h>
 #include <rocksdb/db.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
@@ -105,34 +105,6 @@ TEST_CASE("a database of somebody else is refused and left alone") {
   const Untouched untouched(f.dir);
   CHECK(f.refusal().code() == ErrorCode::failed_precondition);
   CHECK(f.refusal(OpenMode::create).code() == ErrorCode::already_exists);
-}
-
-TEST_CASE("a store in use names the process that uses it") {
-  Fixture f;
-  make_store(f.dir, 1);
-  int ready[2], done[2];
-  REQUIRE(::pipe(ready) == 0);
-  REQUIRE(::pipe(done) == 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto lock = detail::FolderLock::acquire(store_folder(f.dir), {});
-    char byte = lock ? 'y' : 'n';
-    if (::write(ready[1], &byte, 1) != 1 || ::read(done[0], &byte, 1) != 1)
-      ::_exit(1);
-    ::_exit(0);
-  }
-  char byte = 0;
-  REQUIRE(::read(ready[0], &byte, 1) == 1);
-  REQUIRE(byte == 'y');
-  const Error error = f.refusal();
-  REQUIRE(::write(done[1], "x", 1) == 1);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  for (const int fd : {ready[0], ready[1], done[0], done[1]})
-    ::close(fd);
-  CHECK(error.code() == ErrorCode::unavailable);
-  CHECK(mentions(error.message(), std::to_string(child)));
-  CHECK(f.notes().empty());
 }
 
 TEST_CASE("a store that this process has open is refused and stays usable") {

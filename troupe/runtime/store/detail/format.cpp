@@ -2,7 +2,10 @@
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/detail/record_codec.hpp>
 
-#include <random>
+#include <array>
+#include <cerrno>
+
+#include <unistd.h>
 
 TROUPE_DEFINE_RECORD(troupe::detail::StoreSchema);
 TROUPE_DEFINE_RECORD(troupe::detail::StoreIdentity);
@@ -46,15 +49,16 @@ Result<StoredRow> parse_row(std::string_view value) {
   return Error(ErrorCode::corrupt, "a row of " + std::to_string(value.size()) + " bytes");
 }
 
-std::string make_store_id() {
-  std::random_device device;
+Result<std::string> make_store_id() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getentropy(bytes.data(), bytes.size()) != 0)
+    return errno_error(errno, "random bytes");
   std::string id;
-  for (int word = 0; word < 4; ++word) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(device()));
-    if (word > 0)
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i > 0 && i % 4 == 0)
       id += '-';
-    id += text;
+    id += "0123456789abcdef"[bytes[i] >> 4];
+    id += "0123456789abcdef"[bytes[i] & 15];
   }
   return id;
 }

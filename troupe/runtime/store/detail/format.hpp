@@ -95,6 +95,6 @@ Result<StoredEvent> parse_event(std::string_view value);
 Result<StoredRow> parse_row(std::string_view value);
 
 /// 128 random bits as text.
-[[nodiscard]] std::string make_store_id();
+Result<std::string> make_store_id();
 
 }  // namespace troupe::detail

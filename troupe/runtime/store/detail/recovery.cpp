@@ -116,8 +116,9 @@ Status create_store(const fs::path& experiment_dir, const Platform& platform) {
     return errno_error(error.value(), fresh.string());
   {
     TROUPE_TRY(database, make_database(fresh, platform));
+    TROUPE_TRY(store_id, make_store_id());
     TROUPE_FAULT_POINT("store.create.before_identity");
-    TROUPE_RETURN_IF_ERROR(write_identity(database, make_store_id()).with_context(fresh.string()));
+    TROUPE_RETURN_IF_ERROR(write_identity(database, store_id).with_context(fresh.string()));
   }
   TROUPE_RETURN_IF_ERROR(fsync_directory(fresh));
   TROUPE_FAULT_POINT("store.create.before_rename");

@@ -152,6 +152,7 @@ rocksdb::DBOptions database_options(const Platform& platform, LogMode mode) {
   options.env = env_of(platform);
   options.info_log = std::make_shared<ForwardingLogger>();
   options.paranoid_checks = true;
+  options.db_host_id = "troupe";  // not the name of the user's machine, in every file
   options.max_open_files = -1;
   options.recycle_log_file_num = 0;
   options.max_total_wal_size = std::uint64_t{64} << 20;
