@@ -69,6 +69,7 @@ private:
   void note_missing_checkpoint(Trial& trial, const std::string& why);
   void finish_trial(Trial& trial, TrialState state, Ending ending);
   void let_go(WorkerId worker);
+  void note_repeated(const RunBegan& event, const CreateTrial& create);
   void revive(const TrialRow& row, const std::vector<CheckpointRow>& checkpoints);
   void seat_again();
   void write_trial(const Trial& trial);

@@ -10,7 +10,7 @@
 
 namespace troupe::tune::detail {
 
-void Applier::on(const RunBegan& event, const Decision&) {
+void Applier::on(const RunBegan& event, const Decision& decision) {
   LoopState& state = parts_.state;
   ExperimentRow& status = state.status;
   status.state = ExperimentState::running;
@@ -42,6 +42,9 @@ void Applier::on(const RunBegan& event, const Decision&) {
   if (event.resume.errored == Resume::resume)
     for (std::size_t i = 0; i < event.errored.size(); ++i)
       revive(event.errored[i], event.errored_checkpoints.at(i));
+  for (const Action& action : decision.actions)
+    if (const auto* create = std::get_if<CreateTrial>(&action); create && create->repeats)
+      note_repeated(event, *create);
   touch_status();
   if (!event.restored)
     output_.rows.push_back(
@@ -63,6 +66,20 @@ void Applier::seat_again() {
   for (auto trial = homeless.rbegin(); trial != homeless.rend(); ++trial) {
     vacate(**trial);
     state.trials.put_first(**trial);
+  }
+}
+
+/// The old trial says which one took its place.
+void Applier::note_repeated(const RunBegan& event, const CreateTrial& create) {
+  if (Trial* unfinished = parts_.state.trials.find(*create.repeats)) {
+    unfinished->row.restarted_as = create.trial;
+    return;
+  }
+  for (TrialRow row : event.errored) {
+    if (row.id != *create.repeats)
+      continue;
+    row.restarted_as = create.trial;
+    output_.rows.push_back({Table::trials, keys::trial_key(row.id), encode(row)});
   }
 }
 

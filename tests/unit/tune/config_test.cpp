@@ -1,0 +1,117 @@
+#include <troupe/tune/experiment_spec.hpp>
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune {
+namespace {
+
+std::string error_of(const Status& status) {
+  return status ? "" : status.error().message();
+}
+
+std::string spec_error(ExperimentDefinition definition) {
+  const auto spec = make_spec(definition);
+  return spec ? "" : spec.error().message();
+}
+
+TEST_CASE("the defaults are fine") {
+  CHECK(error_of(check(TuneConfig{})) == "");
+  CHECK(error_of(check(RunConfig{}, false)) == "");
+  CHECK(spec_error({.name = "e", .trainable = "T"}) == "");
+}
+
+TEST_CASE("impossible numbers of the tune configuration are refused by name") {
+  CHECK(error_of(check(TuneConfig{.num_samples = 0})).find("num_samples: it is 0") !=
+        std::string::npos);
+  CHECK(error_of(check(TuneConfig{.num_samples = -2})).find("num_samples") != std::string::npos);
+  CHECK(error_of(check(TuneConfig{.num_samples = -1})) == "");
+  CHECK(error_of(check(TuneConfig{.max_concurrent_trials = 0})).find("max_concurrent_trials") !=
+        std::string::npos);
+  CHECK(error_of(check(TuneConfig{.time_budget = Duration(0)})).find("time_budget") !=
+        std::string::npos);
+  CHECK(error_of(check(TuneConfig{.mode = static_cast<Mode>(7)})).find("mode") !=
+        std::string::npos);
+}
+
+TEST_CASE("impossible failure handling is refused by name") {
+  const auto error = [](FailureConfig config) {
+    return error_of(check(RunConfig{.failure_config = config}, false));
+  };
+  CHECK(error({.max_failures = -2}).find("max_failures") != std::string::npos);
+  CHECK(error({.max_failures = 1, .fail_fast = true}).find("fail_fast") != std::string::npos);
+  CHECK(error({.max_failures = -1, .fail_fast = true}).find("fail_fast") != std::string::npos);
+  CHECK(error({.fail_fast = true}) == "");
+  CHECK(error({.max_infrastructure_failures = -3}).find("infrastructure") != std::string::npos);
+  CHECK(error({.step_timeout = Duration(-1)}).find("step_timeout") != std::string::npos);
+}
+
+TEST_CASE("impossible checkpoint handling is refused by name") {
+  const auto error = [](CheckpointConfig config, bool is_function) {
+    return error_of(check(RunConfig{.checkpoint_config = config}, is_function));
+  };
+  CHECK(error({.num_to_keep = 0}, false).find("num_to_keep: it is 0") != std::string::npos);
+  CHECK(error({.checkpoint_frequency = -1}, false).find("frequency") != std::string::npos);
+  CHECK(error({.checkpoint_frequency = 1}, true).find("report()") != std::string::npos);
+  CHECK(error({.checkpoint_at_end = true}, true).find("report()") != std::string::npos);
+  CHECK(error({.checkpoint_at_end = false}, true) == "");
+}
+
+TEST_CASE("what only a process can do is refused for threads") {
+  CHECK(error_of(check(RunConfig{.isolation = Isolation::thread,
+                                 .resources_per_trial = {.memory_bytes = 1}},
+                       false))
+            .find("memory_bytes") != std::string::npos);
+  CHECK(error_of(check(RunConfig{.isolation = Isolation::thread, .log_to_file = true}, false))
+            .find("log_to_file") != std::string::npos);
+  CHECK(error_of(check(RunConfig{.resources_per_trial = {.cpus = -1}}, false)).find("cpus") !=
+        std::string::npos);
+  CHECK(error_of(check(RunConfig{.verbose = 3}, false)).find("verbose") != std::string::npos);
+}
+
+TEST_CASE("trials without resources need another limit") {
+  ExperimentDefinition free{.name = "e", .trainable = "T"};
+  free.run_config.resources_per_trial.cpus = 0;
+  CHECK(spec_error(free).find("max_concurrent_trials") != std::string::npos);
+  free.tune_config.max_concurrent_trials = 4;
+  CHECK(spec_error(free) == "");
+}
+
+TEST_CASE("errors of space, stop and scheduler come before anything is written") {
+  CHECK(spec_error({.param_space = {{"x", uniform(2, 1)}}}).find("key 'x'") != std::string::npos);
+  CHECK(spec_error({.run_config = {.stop = max_iterations(0)}}).find("RunConfig.stop") !=
+        std::string::npos);
+  CHECK(spec_error({.tune_config = {.scheduler = asha()}}).find("TuneConfig.metric") !=
+        std::string::npos);
+}
+
+TEST_CASE("the end is saved when the trainable saves at all, unless told otherwise") {
+  const auto at_end = [](CheckpointConfig config) {
+    return make_spec({.name = "e", .run_config = {.checkpoint_config = config}})
+        .value_or_throw()
+        .checkpoint_at_end;
+  };
+  CHECK(!at_end({}));
+  CHECK(at_end({.checkpoint_frequency = 2}));
+  CHECK(!at_end({.checkpoint_frequency = 2, .checkpoint_at_end = false}));
+  CHECK(at_end({.checkpoint_at_end = true}));
+}
+
+TEST_CASE("the seed of the user wins over the drawn one") {
+  CHECK(make_spec({.name = "e", .seed = 5}).value_or_throw().seed == 5);
+  CHECK(make_spec({.name = "e", .tune_config = {.seed = 9}, .seed = 5}).value_or_throw().seed == 9);
+}
+
+TEST_CASE("an algorithm of another kind than the stored one is refused") {
+  const auto spec = make_spec({.name = "e", .tune_config = {.metric = "m"}}).value_or_throw();
+  const Asha other;
+  const auto scheduler = scheduler_for(spec, &other);
+  REQUIRE(!scheduler.has_value());
+  CHECK(scheduler.error().message().find("'fifo', but 'asha'") != std::string::npos);
+  CHECK(scheduler_for(spec, nullptr).has_value());
+  CHECK(searcher_for(spec, nullptr).has_value());
+}
+
+}  // namespace
+}  // namespace troupe::tune

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <troupe/base/clock.hpp>
+#include <troupe/runtime/store/memory_journal.hpp>
+#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/experiment_spec.hpp>
+#include <troupe/tune/trial_loop.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune {
+
+/// Drives a trial loop by hand: events in, commands out, everything accepted at once.
+class LoopDriver {
+public:
+  explicit LoopDriver(ExperimentDefinition definition, double cpus = 1)
+      : definition_(std::move(definition)), cpus_(cpus) {
+    if (definition_.name.empty())
+      definition_.name = "experiment";
+    if (definition_.trainable.empty())
+      definition_.trainable = "T";
+    loop_ = TrialLoop::create(make_spec(definition_).value_or_throw(), searcher(), scheduler(),
+                              {"/exp", cpus_})
+                .value_or_throw();
+    take(loop_->start(clock_.now(), clock_.wall_ms()));
+  }
+
+  /// As if the driver had been killed: what was accepted is there, the workers are gone.
+  void kill_and_restore(ResumeConfig resume = {}, const std::string& experiment_dir = "/exp") {
+    workers_.clear();
+    commands.clear();
+    loop_ = TrialLoop::restore(journal, searcher(), scheduler(), {experiment_dir, cpus_}, resume)
+                .value_or_throw();
+    take(loop_->start(clock_.now(), clock_.wall_ms()));
+  }
+
+  void send(EventBody body) {
+    take(loop_->handle(Event{clock_.now(), clock_.wall_ms(), std::move(body)}));
+  }
+
+  /// The next result of a running trial; returns the answer, when there is one.
+  std::optional<Answer> report(std::uint32_t trial, Metrics metrics, bool done = false) {
+    Running& running = workers_.at(TrialId(trial));
+    return report_as(trial, ++running.iteration, std::move(metrics), done);
+  }
+  std::optional<Answer> report_as(std::uint32_t trial, std::uint64_t iteration, Metrics metrics,
+                                  bool done = false) {
+    Running& running = workers_.at(TrialId(trial));
+    running.iteration = iteration;
+    Reported report{running.run.worker,
+                    running.run.key,
+                    ++running.message,
+                    iteration,
+                    std::move(metrics),
+                    done,
+                    false,
+                    {}};
+    const std::size_t before = commands.size();
+    send(report);
+    for (std::size_t i = before; i < commands.size(); ++i)
+      if (const auto* answer = std::get_if<Answer>(&commands[i]);
+          answer != nullptr && answer->key == report.key)
+        return *answer;
+    return std::nullopt;
+  }
+
+  void save(std::uint32_t trial, std::uint32_t number) {
+    const Running& running = workers_.at(TrialId(trial));
+    send(CheckpointSaved{running.run.worker, running.run.key,
+                         checkpoint(number, running.iteration)});
+  }
+  void end(std::uint32_t trial, bool returned = false, bool reusable = true) {
+    const RunTrial run = workers_.at(TrialId(trial)).run;
+    send(TrialEnded{run.worker, run.key, returned, reusable});
+  }
+  void fail(std::uint32_t trial, const std::string& message) {
+    const RunTrial run = workers_.at(TrialId(trial)).run;
+    send(TrialFailed{run.worker, run.key, message, false});
+  }
+  void worker_exits(std::uint32_t trial, FailureKind kind, const std::string& message) {
+    send(WorkerExited{workers_.at(TrialId(trial)).run.worker, kind, message});
+  }
+  /// Reports once more with done, and ends.
+  void finish(std::uint32_t trial, Metrics metrics = {{"loss", 1.0}}) {
+    report(trial, std::move(metrics), true);
+    end(trial);
+  }
+  void pass(Duration time) { clock_.advance(time); }
+
+  static CheckpointRef checkpoint(std::uint32_t number, std::uint64_t iteration) {
+    return {number, iteration, 0.5, 100, "checkpoint_" + std::to_string(number), "digest"};
+  }
+
+  template <class C>
+  std::vector<C> all() const {
+    std::vector<C> found;
+    for (const Command& command : commands)
+      if (const auto* wanted = std::get_if<C>(&command))
+        found.push_back(*wanted);
+    return found;
+  }
+  /// The trials that have a worker, in order.
+  std::vector<std::uint32_t> running() const {
+    std::vector<std::uint32_t> ids;
+    for (const auto& live : loop_->live_trials())
+      if (live.worker)
+        ids.push_back(live.row.id.value);
+    return ids;
+  }
+  const RunTrial& last_run(std::uint32_t trial) const { return workers_.at(TrialId(trial)).run; }
+  TrialRow row(std::uint32_t trial) const {
+    return read_trial(journal, TrialId(trial)).value_or_throw();
+  }
+  ExperimentRow status() const { return read_status(journal).value_or_throw(); }
+  std::vector<TrialResult> results(std::uint32_t trial) const {
+    return read_results(journal, TrialId(trial)).value_or_throw();
+  }
+  TrialLoop& loop() { return *loop_; }
+  const Searcher* searcher() const { return definition_.tune_config.search_alg.get(); }
+  const Scheduler* scheduler() const { return definition_.tune_config.scheduler.get(); }
+  VirtualClock& clock() { return clock_; }
+
+  MemoryJournal journal;
+  std::vector<Command> commands;  ///< all released so far; clear it as you like
+
+private:
+  struct Running {
+    RunTrial run;
+    std::uint64_t iteration = 0;
+    std::uint64_t message = 0;
+  };
+
+  void take(Result<Step> step) {
+    REQUIRE_MESSAGE(step.has_value(), (step ? std::string() : step.error().to_string()));
+    if (!step->writes.empty())
+      journal.append(step->writes).value_or_throw();
+    for (auto* part : {&step->when_accepted, &step->when_durable})
+      for (Command& command : *part) {
+        if (const auto* run = std::get_if<RunTrial>(&command)) {
+          const std::uint64_t from =
+              run->checkpoints.empty() ? 0 : run->checkpoints.front().iteration;
+          workers_[run->key.trial] = {*run, from, 0};
+        }
+        commands.push_back(std::move(command));
+      }
+  }
+
+  ExperimentDefinition definition_;
+  double cpus_;
+  VirtualClock clock_{TimePoint{1'000'000'000'000}, 1'700'000'000'000};
+  std::unique_ptr<TrialLoop> loop_;
+  std::map<TrialId, Running> workers_;
+};
+
+}  // namespace troupe::tune

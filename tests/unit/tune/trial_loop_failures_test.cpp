@@ -1,0 +1,262 @@
+#include <troupe/runtime/store/keys.hpp>
+
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "loop_driver.hpp"
+
+// Failures, checkpoints, and what a restore makes of them.
+
+namespace troupe::tune {
+namespace {
+
+ExperimentDefinition samples(std::int64_t count, std::int64_t frequency = 0) {
+  ExperimentDefinition definition;
+  definition.param_space = {{"x", uniform(0, 1)}};
+  definition.tune_config.num_samples = count;
+  definition.run_config.checkpoint_config.checkpoint_frequency = frequency;
+  return definition;
+}
+
+/// Reports until `last`, saving where it is asked to.
+void train(LoopDriver& driver, std::uint32_t trial, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t i = first; i <= last; ++i) {
+    const auto answer = driver.report_as(trial, i, {{"loss", 1.0 / static_cast<double>(i)}});
+    if (answer->save)
+      driver.save(trial, *answer->save);
+  }
+}
+
+TEST_CASE("a failed trial is tried again from its newest checkpoint") {
+  auto definition = samples(3, 2);
+  definition.run_config.failure_config.max_failures = 1;
+  LoopDriver driver(definition);
+  train(driver, 0, 1, 5);
+  driver.fail(0, "boom");
+  CHECK(driver.row(0).failures == 1);
+  CHECK(driver.row(0).error == "boom");
+  CHECK(driver.running() == std::vector<std::uint32_t>{0});
+  const RunTrial again = driver.last_run(0);
+  CHECK(again.key.attempt == 1);
+  REQUIRE(again.checkpoints.size() == 2);
+  CHECK(again.checkpoints[0].iteration == 4);
+  CHECK(again.next_checkpoint == 2);
+  driver.fail(0, "boom again");
+  CHECK(driver.row(0).state == TrialState::error);
+  CHECK(driver.row(0).error == "boom again");
+}
+
+TEST_CASE("infrastructure failures are counted apart and never use up max_failures") {
+  LoopDriver driver(samples(1, 1));
+  for (int i = 0; i < 10; ++i)
+    driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
+  CHECK(driver.running().size() == 1);
+  CHECK(driver.row(0).failures == 0);
+  CHECK(driver.row(0).infrastructure_failures == 10);
+  driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
+  CHECK(driver.row(0).state == TrialState::error);
+  CHECK(driver.row(0).error.find("max_infrastructure_failures") != std::string::npos);
+}
+
+TEST_CASE("fail_fast leaves the others unfinished, and a restore goes on with them") {
+  auto definition = samples(4, 1);
+  definition.run_config.failure_config.fail_fast = true;
+  LoopDriver driver(definition, 4);
+  for (std::uint32_t trial = 0; trial < 4; ++trial)
+    train(driver, trial, 1, 2);
+  driver.fail(2, "boom");
+  for (const std::uint32_t trial : {0U, 1U, 3U}) {
+    const auto answer = driver.report(trial, {{"loss", 0.1}});
+    CHECK(answer->verdict == Verdict::stop);
+    driver.save(trial, answer->save.value());
+    driver.end(trial);
+    CHECK(driver.row(trial).state == TrialState::pending);
+  }
+  CHECK(driver.status().state == ExperimentState::failed);
+  CHECK(driver.status().message.find("boom") != std::string::npos);
+  driver.kill_and_restore({.errored = Resume::resume});
+  CHECK(driver.running().size() == 4);
+  CHECK(driver.last_run(0).checkpoints.front().iteration == 3);
+  CHECK(driver.last_run(2).checkpoints.front().iteration == 2);
+  for (std::uint32_t trial = 0; trial < 4; ++trial)
+    driver.finish(trial);
+  CHECK(driver.status().terminated == 4);
+  CHECK(driver.status().errored == 0);
+}
+
+TEST_CASE("an interrupted run creates exactly what is missing, with the same configurations") {
+  ExperimentDefinition definition;
+  definition.param_space = {{"g", grid_search({1, 2, 3})}, {"x", uniform(0, 1)}};
+  definition.tune_config.num_samples = 3;
+  definition.tune_config.seed = 5;
+  const auto configs = [](LoopDriver& driver) {
+    std::vector<Config> all;
+    for (std::uint32_t trial = 0; trial < 9; ++trial) {
+      all.push_back(driver.row(trial).config);
+      driver.finish(trial);
+    }
+    return all;
+  };
+  LoopDriver whole(definition);
+  LoopDriver cut(definition);
+  for (std::uint32_t trial = 0; trial < 4; ++trial)
+    cut.finish(trial);
+  cut.kill_and_restore();
+  for (std::uint32_t trial = 4; trial < 9; ++trial)
+    cut.finish(trial);
+  std::vector<Config> found;
+  for (std::uint32_t trial = 0; trial < 9; ++trial)
+    found.push_back(cut.row(trial).config);
+  CHECK(found == configs(whole));
+  CHECK(cut.status().created == 9);
+  CHECK(cut.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("results known before a kill are not recorded again, and the count goes on") {
+  LoopDriver driver(samples(1, 2));
+  train(driver, 0, 1, 7);
+  driver.kill_and_restore();
+  const RunTrial again = driver.last_run(0);
+  CHECK(again.checkpoints.front().iteration == 6);
+  const auto events = driver.journal.watermarks().accepted;
+  CHECK(driver.report_as(0, 7, {{"loss", 9}})->verdict == Verdict::go_on);
+  CHECK(driver.journal.watermarks().accepted == events);
+  const auto eight = driver.report_as(0, 8, {{"loss", 8}});
+  CHECK(eight->save == 3U);
+  CHECK(driver.results(0).size() == 8);
+  CHECK(driver.results(0)[6].metrics.at("loss") == Value(1.0 / 7));
+}
+
+TEST_CASE("a checkpoint that a kill swallowed is taken again on the way") {
+  LoopDriver driver(samples(1, 2));
+  train(driver, 0, 1, 5);
+  driver.report_as(0, 6, {{"loss", 1}});  // told to save, killed before it could
+  driver.kill_and_restore();
+  CHECK(driver.last_run(0).checkpoints.front().iteration == 4);
+  CHECK(!driver.report_as(0, 5, {{"loss", 1}})->save);
+  CHECK(driver.report_as(0, 6, {{"loss", 1}})->save == 3U);
+}
+
+TEST_CASE("a damaged checkpoint is put aside and the one before it counts") {
+  LoopDriver driver(samples(1, 2));
+  train(driver, 0, 1, 4);
+  driver.kill_and_restore();
+  const RunTrial run = driver.last_run(0);
+  driver.send(TrialStarted{run.worker, run.key, 2, 0U, {1}, "checkpoint 1: wrong digest"});
+  const auto rows = read_checkpoints(driver.journal, TrialId(0)).value_or_throw();
+  CHECK(rows.at(1).state == CheckpointState::damaged);
+  CHECK(rows.at(1).note == "checkpoint 1: wrong digest");
+  driver.kill_and_restore();
+  REQUIRE(driver.last_run(0).checkpoints.size() == 1);
+  CHECK(driver.last_run(0).checkpoints[0].number == 0);
+  CHECK(driver.last_run(0).next_checkpoint == 2);
+}
+
+TEST_CASE("num_to_keep 1 over 30 iterations keeps the best and the newest") {
+  auto definition = samples(1, 1);
+  definition.run_config.checkpoint_config.num_to_keep = 1;
+  definition.run_config.checkpoint_config.checkpoint_score_attribute = "loss";
+  definition.run_config.checkpoint_config.checkpoint_score_order = Mode::min;
+  LoopDriver driver(definition);
+  for (std::uint64_t i = 1; i <= 30; ++i) {
+    driver.pass(std::chrono::seconds(1));
+    const auto answer = driver.report_as(0, i, {{"loss", i == 12 ? 0.1 : 1.0}});
+    driver.save(0, *answer->save);
+  }
+  std::set<std::uint64_t> kept;
+  for (const auto& row : read_checkpoints(driver.journal, TrialId(0)).value_or_throw())
+    if (row.state == CheckpointState::committed)
+      kept.insert(row.ref.iteration);
+  CHECK(kept == std::set<std::uint64_t>{12, 30});
+  CHECK(driver.all<DeleteCheckpoint>().size() == 28);
+  // Rows of what was deleted long ago are gone.
+  CHECK(read_checkpoints(driver.journal, TrialId(0)).value_or_throw().size() < 16);
+}
+
+TEST_CASE("a checkpoint beyond the last result is thrown away") {
+  LoopDriver driver(samples(1, 2));
+  train(driver, 0, 1, 1);
+  const RunTrial run = driver.last_run(0);
+  driver.send(CheckpointSaved{run.worker, run.key, LoopDriver::checkpoint(0, 2)});
+  CHECK(driver.all<DeleteCheckpoint>().size() == 1);
+  CHECK(read_checkpoints(driver.journal, TrialId(0)).value_or_throw().empty());
+}
+
+TEST_CASE("a worker that dies after the last result does no harm, but its checkpoint is missed") {
+  auto definition = samples(2, 0);
+  definition.run_config.checkpoint_config.checkpoint_at_end = true;
+  LoopDriver driver(definition, 2);
+  for (const std::uint32_t trial : {0U, 1U})
+    CHECK(driver.report(trial, {{"loss", 1}}, true)->save == 0U);
+  driver.worker_exits(0, FailureKind::user, "killed by SIGSEGV");
+  CHECK(driver.row(0).state == TrialState::terminated);
+  CHECK(driver.row(0).stop_reason == "done");
+  CHECK(driver.row(0).note.find("last checkpoint is missing: killed by SIGSEGV") !=
+        std::string::npos);
+  driver.kill_and_restore();
+  CHECK(driver.row(1).state == TrialState::terminated);
+  CHECK(driver.row(1).note.find("missing") != std::string::npos);
+  CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("errored trials are skipped, resumed or restarted as asked") {
+  LoopDriver driver(samples(2), 2);
+  driver.report(0, {{"loss", 1}});
+  driver.fail(0, "boom");
+  driver.finish(1);
+  driver.kill_and_restore();
+  CHECK(driver.running().empty());
+  CHECK(driver.row(0).state == TrialState::error);
+  driver.kill_and_restore({.errored = Resume::restart});
+  CHECK(driver.running() == std::vector<std::uint32_t>{2});
+  CHECK(driver.row(2).config == driver.row(0).config);
+  CHECK(driver.row(0).restarted_as == TrialId(2));
+  CHECK(driver.results(2).empty());
+  driver.fail(2, "boom");
+  driver.kill_and_restore({.errored = Resume::resume});
+  // Trial 0 lives on as trial 2 and is not taken up twice.
+  CHECK(driver.running() == std::vector<std::uint32_t>{2});
+  driver.finish(2);
+  CHECK(driver.status().terminated == 2);
+}
+
+TEST_CASE("unfinished trials can be given up or begun anew") {
+  LoopDriver driver(samples(2), 2);
+  driver.report(0, {{"loss", 1}});
+  driver.kill_and_restore({.unfinished = Resume::restart});
+  CHECK(driver.row(0).stop_reason == "restarted as a new trial");
+  CHECK(driver.running() == std::vector<std::uint32_t>{2, 3});
+  driver.kill_and_restore({.unfinished = Resume::skip});
+  CHECK(driver.row(2).stop_reason == "not resumed");
+  CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("a moved experiment writes below its new folder") {
+  LoopDriver driver(samples(1));
+  driver.kill_and_restore({}, "/elsewhere");
+  CHECK(driver.last_run(0).trial_dir.starts_with("/elsewhere/T_00000"));
+}
+
+TEST_CASE("a snapshot that does not read is an error, never a fresh start") {
+  LoopDriver driver(samples(1));
+  driver.finish(0);
+  WriteSet damage;
+  damage.event = driver.journal.event(Sequence(1)).value_or_throw();
+  damage.rows.push_back({Table::state, "loop", encode(EventPointer{Sequence(1)})});
+  driver.journal.append({&damage, 1}).value_or_throw();
+  const auto loop = TrialLoop::restore(driver.journal, nullptr, nullptr, {"/exp", 1});
+  REQUIRE(!loop.has_value());
+  CHECK(loop.error().code() == ErrorCode::corrupt);
+}
+
+TEST_CASE("a journal without an experiment is refused") {
+  const MemoryJournal empty;
+  const auto loop = TrialLoop::restore(empty, nullptr, nullptr, {"/exp", 1});
+  REQUIRE(!loop.has_value());
+  CHECK(loop.error().code() == ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace troupe::tune

@@ -1,0 +1,339 @@
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "loop_driver.hpp"
+
+// Schedulers, searchers, budgets, clean ends, turns, replay.
+
+namespace troupe::tune {
+namespace {
+
+ExperimentDefinition samples(std::int64_t count, std::int64_t frequency = 0) {
+  ExperimentDefinition definition;
+  definition.param_space = {{"x", uniform(0, 1)}};
+  definition.tune_config.num_samples = count;
+  definition.run_config.checkpoint_config.checkpoint_frequency = frequency;
+  return definition;
+}
+
+/// Pauses after every `n`-th result, fails or stops where it is told to.
+class Scripted final : public Scheduler {
+public:
+  std::uint64_t pause_every = 0;
+  std::uint64_t stop_at = 0;
+  bool fails = false;
+  bool refuses_paused = false;
+  std::int64_t orders = -1;  ///< a trial to stop once any trial has reported
+
+  std::string name() const override { return "scripted"; }
+  std::unique_ptr<Scheduler> clone() const override { return std::make_unique<Scripted>(*this); }
+  Status setup(const ScheduleContext&) override {
+    results_ = 0;
+    return ok();
+  }
+  Result<ScheduleDecision> decide(TrialId, const Metrics& metrics) const override {
+    if (fails)
+      throw std::runtime_error("a defect");
+    const auto n = static_cast<std::uint64_t>(metrics.at("training_iteration").as_int());
+    if (stop_at != 0 && n >= stop_at)
+      return ScheduleDecision{ScheduleAction::stop, "scripted: stop", {}};
+    if (pause_every != 0 && n % pause_every == 0)
+      return ScheduleDecision{ScheduleAction::pause, "scripted: pause", {}};
+    return ScheduleDecision{};
+  }
+  void record(TrialId, const Metrics&, const ScheduleDecision&) override { ++results_; }
+  std::optional<StopOrder> next_stop() const override {
+    if (orders < 0 || results_ == 0 || obeyed_)
+      return std::nullopt;
+    return StopOrder{TrialId(static_cast<std::uint32_t>(orders)), "scripted: order"};
+  }
+  void on_complete(TrialId trial, Ending, const Metrics*) override {
+    obeyed_ = obeyed_ || static_cast<std::int64_t>(trial.value) == orders;
+  }
+  std::optional<TrialId> choose_trial_to_run(const WaitingTrials& waiting) const override {
+    if (refuses_paused)
+      return waiting.first_pending();
+    return Scheduler::choose_trial_to_run(waiting);
+  }
+  Value save() const override { return Map{{"results", results_}, {"obeyed", obeyed_}}; }
+  Status restore(const Value& state) override {
+    results_ = static_cast<std::uint64_t>(state.as_map().at("results").as_int());
+    obeyed_ = state.as_map().at("obeyed").as_bool();
+    return ok();
+  }
+
+private:
+  std::uint64_t results_ = 0;
+  bool obeyed_ = false;
+};
+
+/// Gives what it is told to.
+class Moody final : public Searcher {
+public:
+  enum class Mood { fails, throws, nothing };
+  explicit Moody(Mood mood) : mood_(mood) {}
+  std::string name() const override { return "moody"; }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Moody>(*this); }
+  Status setup(const SearchContext&) override { return ok(); }
+  Result<Suggestion> suggest(TrialId trial) const override {
+    if (trial.value < 2)
+      return Suggestion::of(Config{{"x", 0.5}});
+    if (mood_ == Mood::throws)
+      throw std::runtime_error("a defect");
+    if (mood_ == Mood::fails)
+      return Error(ErrorCode::internal, "singular matrix");
+    return Suggestion::nothing_now();
+  }
+  void record(TrialId, const Config&, const Value&) override {}
+  Value save() const override { return Map{}; }
+  Status restore(const Value&) override { return ok(); }
+
+private:
+  Mood mood_;
+};
+
+TEST_CASE("a paused trial saves, gives its place away, and goes on later from there") {
+  auto script = std::make_shared<Scripted>();
+  script->pause_every = 1;
+  auto definition = samples(2);
+  definition.tune_config.scheduler = script;
+  LoopDriver driver(definition);
+  const auto answer = driver.report(0, {{"loss", 1}});
+  CHECK(answer->verdict == Verdict::pause);
+  driver.save(0, answer->save.value());
+  driver.end(0);
+  CHECK(driver.row(0).state == TrialState::paused);
+  CHECK(driver.running() == std::vector<std::uint32_t>{1});
+  driver.finish(1);
+  CHECK(driver.running() == std::vector<std::uint32_t>{0});
+  CHECK(driver.last_run(0).checkpoints.front().iteration == 1);
+  driver.finish(0);
+  CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("one slot with trials that pause all the time: all of them finish") {
+  auto script = std::make_shared<Scripted>();
+  script->pause_every = 1;
+  script->stop_at = 6;
+  auto definition = samples(5);
+  definition.tune_config.scheduler = script;
+  definition.tune_config.reuse_actors = true;
+  LoopDriver driver(definition);
+  for (int i = 0; i < 100 && !driver.running().empty(); ++i) {
+    const std::uint32_t trial = driver.running().front();
+    const auto answer = driver.report(trial, {{"loss", 1}});
+    if (answer->save)
+      driver.save(trial, *answer->save);
+    driver.end(trial);
+  }
+  CHECK(driver.status().state == ExperimentState::finished);
+  CHECK(driver.status().terminated == 5);
+  CHECK(driver.status().actor_starts == 1);
+}
+
+TEST_CASE("a scheduler that never resumes leaves no trial paused for ever") {
+  auto script = std::make_shared<Scripted>();
+  script->pause_every = 1;
+  script->refuses_paused = true;
+  auto definition = samples(2);
+  definition.tune_config.scheduler = script;
+  LoopDriver driver(definition);
+  for (const std::uint32_t trial : {0U, 1U}) {
+    driver.save(trial, driver.report(trial, {{"loss", 1}})->save.value());
+    driver.end(trial);
+  }
+  CHECK(driver.row(0).state == TrialState::terminated);
+  CHECK(driver.row(1).stop_reason == "not resumed by the scheduler scripted");
+  CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("10,000 pauses leave the state as small as the first") {
+  auto script = std::make_shared<Scripted>();
+  script->pause_every = 1;
+  auto definition = samples(2);
+  definition.tune_config.scheduler = script;
+  definition.run_config.checkpoint_config.num_to_keep = 1;
+  LoopDriver driver(definition);
+  std::size_t early = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    driver.pass(std::chrono::milliseconds(100));
+    const std::uint32_t trial = driver.running().front();
+    driver.save(trial, driver.report(trial, {{"loss", 1}})->save.value());
+    driver.end(trial);
+    driver.commands.clear();
+    if (i == 500)
+      early = driver.loop().fingerprint().size();
+  }
+  CHECK(driver.loop().fingerprint().size() <= early + 64);
+}
+
+TEST_CASE("a scheduler may stop another trial: a waiting one at once, a running one soon") {
+  auto script = std::make_shared<Scripted>();
+  script->orders = 1;
+  auto definition = samples(2);
+  definition.tune_config.scheduler = script;
+  LoopDriver driver(definition, 2);
+  driver.report(0, {{"loss", 1}});
+  REQUIRE(driver.all<StopTrial>().size() == 1);
+  CHECK(driver.all<StopTrial>()[0].key.trial == TrialId(1));
+  // What it still reports is answered and does not count.
+  CHECK(driver.report(1, {{"loss", 1}})->verdict == Verdict::stop);
+  CHECK(driver.results(1).empty());
+  driver.end(1);
+  CHECK(driver.row(1).stop_reason == "scripted: order");
+}
+
+TEST_CASE("a scheduler that fails stops the experiment and loses nothing") {
+  auto script = std::make_shared<Scripted>();
+  script->fails = true;
+  auto definition = samples(2);
+  definition.tune_config.scheduler = script;
+  LoopDriver driver(definition, 2);
+  CHECK(driver.report(0, {{"loss", 1}})->verdict == Verdict::stop);
+  driver.end(0);
+  CHECK(driver.report(1, {{"loss", 1}})->verdict == Verdict::stop);
+  driver.end(1);
+  CHECK(driver.status().state == ExperimentState::failed);
+  CHECK(driver.status().message == "the scheduler scripted failed: a defect");
+  CHECK(driver.row(0).state == TrialState::pending);
+}
+
+TEST_CASE("a searcher that fails ends the search; what runs goes on") {
+  for (const auto mood : {Moody::Mood::fails, Moody::Mood::throws, Moody::Mood::nothing}) {
+    auto definition = samples(10);
+    definition.tune_config.search_alg = std::make_shared<Moody>(mood);
+    LoopDriver driver(definition, 2);
+    driver.finish(0);
+    driver.finish(1);
+    CHECK(driver.status().state == ExperimentState::failed);
+    CHECK(driver.status().message.find("the searcher moody") == 0);
+    CHECK(driver.status().terminated == 2);
+  }
+}
+
+TEST_CASE("a clean stop takes the next result with a checkpoint and leaves trials unfinished") {
+  LoopDriver driver(samples(5, 3), 2);
+  driver.report(0, {{"loss", 1}});
+  driver.send(StopRequested{"SIGINT"});
+  const auto answer = driver.report(0, {{"loss", 1}});
+  CHECK(answer->verdict == Verdict::stop);
+  driver.save(0, answer->save.value());
+  driver.end(0);
+  CHECK(driver.row(0).state == TrialState::pending);
+  CHECK(driver.row(0).iteration == 2);
+  CHECK(driver.all<StopTrial>().empty());
+  // The other one takes too long.
+  CHECK(driver.loop().next_deadline() == driver.clock().now() + std::chrono::seconds(5));
+  driver.pass(std::chrono::seconds(5));
+  driver.send(Tick{});
+  REQUIRE(driver.all<StopTrial>().size() == 1);
+  driver.end(1);
+  CHECK(driver.status().state == ExperimentState::interrupted);
+  CHECK(driver.status().message == "SIGINT");
+  driver.kill_and_restore();
+  CHECK(driver.running() == std::vector<std::uint32_t>{0, 1});
+  CHECK(driver.last_run(0).checkpoints.front().iteration == 2);
+  CHECK(driver.last_run(0).key.attempt == 1);
+}
+
+TEST_CASE("the time budget ends all trials, and a restore goes on with what is left of it") {
+  auto definition = samples(-1);
+  definition.tune_config.time_budget = std::chrono::seconds(60);
+  LoopDriver driver(definition, 2);
+  driver.pass(std::chrono::seconds(40));
+  driver.report(0, {{"loss", 1}});
+  driver.pass(std::chrono::hours(5));  // nobody runs
+  driver.kill_and_restore();
+  CHECK(driver.loop().next_deadline() == driver.clock().now() + std::chrono::seconds(20));
+  driver.pass(std::chrono::seconds(21));
+  CHECK(driver.report(0, {{"loss", 1}})->verdict == Verdict::go_on);  // known already
+  driver.send(Tick{});
+  CHECK(driver.report(0, {{"loss", 1}})->verdict == Verdict::stop);
+  driver.end(0);
+  CHECK(driver.row(0).stop_reason == "time budget");
+  driver.pass(std::chrono::seconds(6));
+  driver.send(Tick{});
+  REQUIRE(driver.all<StopTrial>().size() == 1);
+  driver.end(1);
+  CHECK(driver.row(1).stop_reason == "time budget");
+  CHECK(driver.status().state == ExperimentState::finished);
+  CHECK(driver.status().created == 2);
+}
+
+TEST_CASE("a deterministic run holds back who is early") {
+  auto definition = samples(4);
+  definition.tune_config.deterministic = true;
+  LoopDriver driver(definition, 2);
+  CHECK(!driver.report(1, {{"loss", 1}}));
+  CHECK(driver.results(1).empty());
+  const std::size_t before = driver.all<Answer>().size();
+  driver.report(0, {{"loss", 1}});
+  CHECK(driver.all<Answer>().size() == before + 2);
+  CHECK(driver.results(1).size() == 1);
+  // The next turn is that of trial 0 again.
+  CHECK(!driver.report(1, {{"loss", 1}}));
+  CHECK(driver.report(0, {{"loss", 1}}));
+}
+
+TEST_CASE("who waits for its turn is answered when the experiment stops") {
+  auto definition = samples(4);
+  definition.tune_config.deterministic = true;
+  LoopDriver driver(definition, 2);
+  CHECK(!driver.report(1, {{"loss", 1}}));
+  driver.send(StopRequested{"SIGTERM"});
+  CHECK(driver.all<StopTrial>().size() == 1);
+  CHECK(driver.all<Answer>().size() == 1);
+  CHECK(driver.all<Answer>()[0].verdict == Verdict::stop);
+  driver.end(0);
+  driver.end(1);
+  CHECK(driver.status().state == ExperimentState::interrupted);
+  CHECK(driver.results(1).empty());
+}
+
+TEST_CASE("a replay that decides otherwise is found, with its event") {
+  auto script = std::make_shared<Scripted>();
+  script->stop_at = 3;
+  auto definition = samples(1);
+  definition.tune_config.scheduler = script;
+  LoopDriver driver(definition);
+  for (int i = 0; i < 3; ++i)
+    driver.report(0, {{"loss", 1}});
+  driver.end(0);
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, script.get()).has_value());
+  script->stop_at = 2;
+  const auto replay = TrialLoop::verify_replay(driver.journal, nullptr, script.get());
+  REQUIRE(!replay.has_value());
+  CHECK(replay.error().message().find("event 3") != std::string::npos);
+  // A restore does not decide again, and so does not mind.
+  CHECK(TrialLoop::restore(driver.journal, nullptr, script.get(), {"/exp", 1}).has_value());
+}
+
+TEST_CASE("a scheduler of the user must be passed again for a restore") {
+  auto definition = samples(1);
+  definition.tune_config.scheduler = std::make_shared<Scripted>();
+  LoopDriver driver(definition);
+  const auto loop = TrialLoop::restore(driver.journal, nullptr, nullptr, {"/exp", 1});
+  REQUIRE(!loop.has_value());
+  CHECK(loop.error().message().find("'scripted'") != std::string::npos);
+}
+
+TEST_CASE("the state does not grow with the number of trials that are over") {
+  auto definition = samples(3000);
+  definition.tune_config.reuse_actors = true;
+  LoopDriver driver(definition, 4);
+  std::size_t early = 0;
+  for (std::uint32_t trial = 0; trial < 3000; ++trial) {
+    driver.finish(trial);
+    driver.commands.clear();
+    if (trial == 100)
+      early = driver.loop().fingerprint().size();
+    if (trial == 2900)
+      CHECK(driver.loop().fingerprint().size() <= early + 64);
+  }
+  CHECK(driver.status().terminated == 3000);
+}
+
+}  // namespace
+}  // namespace troupe::tune
