@@ -73,13 +73,15 @@ tune::Tuner make_tuner(troupe::Runtime& runtime, const Options& options) {
                        .scheduler = tune::asha({.max_t = static_cast<double>(options.epochs),
                                                 .grace_period = 1,
                                                 .reduction_factor = 3}),
-                       .seed = static_cast<std::uint64_t>(options.seed)},
+                       .seed = static_cast<std::uint64_t>(options.seed),
+                       .deterministic = true},
        .run_config = {.name = options.name,
                       .storage_path = options.storage,
                       .checkpoint_config = {.num_to_keep = 1, .checkpoint_frequency = 1}}});
 }
 // [/tuner]
 
+// [test]
 /// Trains nothing: reads the winner's weights and classifies images that no choice was made by.
 double test_accuracy(const tune::ResultGrid::Trial& best) {
   fashion::Network network = fashion::make_network(best.config);
@@ -87,24 +89,26 @@ double test_accuracy(const tune::ResultGrid::Trial& best) {
   const fashion::Images test = fashion::read_images(best.config.at("data").as_string(), "t10k");
   return network.evaluate({&test, 0, test.count()}).accuracy;
 }
+// [/test]
 
+// [run]
 void tune_network(troupe::Runtime& runtime, const Options& options) {
   tune::Tuner tuner = options.restore.empty() ? make_tuner(runtime, options)
                                               : tune::Tuner::restore(runtime, options.restore);
   const tune::ResultGrid results = tuner.fit();
-  std::cout << results << '\n';
   if (results.interrupted()) {
     std::cout << "go on with: --restore " << results.experiment_path().string() << '\n';
     return;
   }
   const auto best = results.best_result();
-  std::cout << results.size() << " configurations ran in " << results.actor_starts()
-            << " worker processes\n"
-            << "best configuration: " << best << '\n'
+  std::cout << results.size() << " configurations, " << results.num_results() << " epochs, "
+            << results.actor_starts() << " worker processes started\n"
+            << "best configuration: " << best.config << '\n'
             << std::fixed << std::setprecision(4)  //
             << "validation accuracy " << best.score << '\n'
             << "test accuracy " << test_accuracy(best) << '\n';
 }
+// [/run]
 
 }  // namespace
 
