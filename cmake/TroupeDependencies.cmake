@@ -15,8 +15,8 @@ if(TROUPE_BUILD_TESTS)
   find_package(doctest 2.4 CONFIG REQUIRED)
 endif()
 
-# What is run for its speed links RocksDB statically: a worker process starts 2 ms earlier (of 5), and
-# on a host without the library. Builds for debugging link faster with the shared one.
+# What is run for its speed links RocksDB statically: a worker process starts 2 ms earlier (of 5),
+# and on a host without the library. Builds for debugging link faster with the shared one.
 set(TROUPE_ROCKSDB RocksDB::rocksdb-shared)
 if(CMAKE_BUILD_TYPE MATCHES "Rel" AND TARGET RocksDB::rocksdb)
   set(TROUPE_ROCKSDB RocksDB::rocksdb)

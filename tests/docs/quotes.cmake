@@ -7,7 +7,7 @@
 # that all lines share; without a region it equals the whole file. FIX=ON copies the code into the
 # documentation. Links to files of the repository must lead somewhere, in every Markdown file.
 #
-# ROOT, QUOTING (files whose blocks are checked) and LINKING can be set, for the test of this script.
+# ROOT, QUOTING (files whose blocks are checked) and LINKING can be set, for this script's own test.
 cmake_minimum_required(VERSION 3.25)
 
 set(fence "```")

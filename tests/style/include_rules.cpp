@@ -91,14 +91,10 @@ std::string folder_of(std::string_view path) {
 /// CMakeLists.txt files by folder, each as one line.
 using Lists = std::map<std::string, std::string>;
 
-/// The folder whose list names a file, and the name it has there: the nearest folder upwards that
-/// has a list; for an umbrella header troupe/tune.hpp the folder that it is the umbrella of.
+/// The folder whose list names a file, which is the nearest one upwards that has a list, and the
+/// name it has there.
 std::pair<std::string, std::string> place_in_lists(const std::string& path, const Lists& lists) {
   std::string folder = folder_of(path);
-  if (folder == "troupe/") {
-    const std::string name = path.substr(folder.size());
-    return {folder + name.substr(0, name.find('.')) + '/', "../" + name};
-  }
   while (!folder.empty() && !lists.contains(folder)) {
     folder = folder_of(std::string_view(folder).substr(0, folder.size() - 1));
   }

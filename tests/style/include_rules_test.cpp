@@ -83,10 +83,3 @@ TEST_CASE("a file that no CMakeLists.txt names is found") {
   CHECK(check(check_listed, {list, parse("troupe/base/b.hpp", "")}).size() == 1);
   CHECK(check(check_listed, {list, parse("troupe/base/aa.cpp", "")}).size() == 1);
 }
-
-TEST_CASE("an umbrella header stands in the list of its folder") {
-  const SourceFile umbrella = parse("troupe/tune.hpp", "");
-  CHECK(check(check_listed, {parse("troupe/tune/CMakeLists.txt", " ../tune.hpp "), umbrella})
-            .empty());
-  CHECK(check(check_listed, {parse("troupe/CMakeLists.txt", " tune.hpp "), umbrella}).size() == 1);
-}

@@ -15,10 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace troupe::testing {
+#include "tests/support/eventually.hpp"
 
-/// How long tests wait for what must happen. Only a defect makes them wait that long.
-inline constexpr Duration long_enough = std::chrono::seconds(60);
+namespace troupe::testing {
 
 /// tests/support/child_process.cpp, told what to do.
 inline ProcessSpec child_program(std::vector<std::string> arguments) {
@@ -53,18 +52,6 @@ inline std::string receive_line(const FileDescriptor& socket) {
       return line;
     line += byte;
   }
-}
-
-/// Waits until `holds()`; false: it never did.
-template <class Condition>
-bool eventually(Condition holds) {
-  const TimePoint deadline = real_clock().now() + long_enough;
-  while (!holds()) {
-    if (real_clock().now() > deadline)
-      return false;
-    std::this_thread::yield();
-  }
-  return true;
 }
 
 /// Whether every thread of a process is stopped.

@@ -26,7 +26,7 @@ std::vector<std::string> points(const std::string& prefix) {
 
 // Runs `work` in a child that is killed at the point.
 void killed_at(const std::string& point, const std::function<void()>& work) {
-  const pid_t pid = ::fork();
+  const pid_t pid = ::fork();  // style: allow(fork) the child is killed in the middle of a write
   REQUIRE(pid >= 0);
   if (pid == 0) {
     const ScopedFault fault(point, {.kind = FaultKind::kill});
@@ -119,7 +119,7 @@ TEST_CASE("what a living writer has begun is left alone, what a dead one left is
   REQUIRE(::pipe(ends) == 0);
   FileDescriptor begun(ends[0]);
   FileDescriptor tell(ends[1]);
-  const pid_t pid = ::fork();
+  const pid_t pid = ::fork();  // style: allow(fork) the child is killed in the middle of a write
   REQUIRE(pid >= 0);
   if (pid == 0) {
     // Another process in the middle of its work.

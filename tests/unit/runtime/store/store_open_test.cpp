@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <rocksdb/db.h>
 
+#include "tests/support/eventually.hpp"
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/store_files.hpp"
 
@@ -290,7 +291,5 @@ TEST_CASE("the witness follows a sync without closing") {
   const auto witnessed = [&] {
     return detail::read_witness(witness_file(f.dir)).value_or_throw()->mark.sequence;
   };
-  while (witnessed() < Sequence(4))
-    ::usleep(1000);
-  CHECK(witnessed() == Sequence(4));
+  CHECK(eventually([&] { return witnessed() == Sequence(4); }));
 }
