@@ -1,11 +1,10 @@
 #include <troupe/actors/controller.hpp>
-
-#include <caf/send.hpp>
-
 #include <troupe/actors/detail/controller_actor.hpp>
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/runtime_impl.hpp>
 #include <troupe/base/log.hpp>
+
+#include <caf/send.hpp>
 
 namespace troupe {
 
@@ -22,22 +21,25 @@ public:
   Impl(Runtime::Impl& runtime, Loop& loop, Journal& journal, ControllerOptions options,
        std::function<void(const Watermarks&)> on_progress)
       : runtime_(runtime), outcome_(std::make_shared<detail::ControllerOutcome>()) {
-    actor_ = detail::spawn_controller(
-      runtime.system(), {loop, journal, std::move(options), std::move(on_progress),
-                         runtime.agent(), runtime.remover(), outcome_});
+    actor_ = detail::spawn_controller(runtime.system(),
+                                      {loop, journal, std::move(options), std::move(on_progress),
+                                       runtime.agent(), runtime.remover(), outcome_});
   }
 
   ~Impl() {
-    if (done_within(Duration::zero())) return;
+    if (done_within(Duration::zero()))
+      return;
     caf::anon_send(actor_, detail::give_up_atom_v);
-    if (done_within(runtime_.options().stop_grace + give_up_margin)) return;
+    if (done_within(runtime_.options().stop_grace + give_up_margin))
+      return;
     // Loop and journal are about to be destroyed while they may be in use.
     log::error("a controller does not end; the process is aborted");
     std::abort();
   }
 
   Status wait() {
-    while (!done_within(std::chrono::hours(1))) {}
+    while (!done_within(std::chrono::hours(1))) {
+    }
     if (!runtime_.remover().drain(removal_deadline)) {
       log::warning("checkpoints that are not kept are still being removed");
     }
@@ -73,12 +75,20 @@ Controller::Controller(Runtime& runtime, Loop& loop, Journal& journal, Controlle
 
 Controller::~Controller() = default;
 
-Status Controller::wait() { return impl_->wait(); }
+Status Controller::wait() {
+  return impl_->wait();
+}
 
-bool Controller::wait_for(Duration timeout) { return impl_->done_within(timeout); }
+bool Controller::wait_for(Duration timeout) {
+  return impl_->done_within(timeout);
+}
 
-void Controller::request_stop(std::string reason) { impl_->request_stop(std::move(reason)); }
+void Controller::request_stop(std::string reason) {
+  impl_->request_stop(std::move(reason));
+}
 
-ControllerCounters Controller::counters() const { return impl_->counters(); }
+ControllerCounters Controller::counters() const {
+  return impl_->counters();
+}
 
 }  // namespace troupe

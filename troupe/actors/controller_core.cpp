@@ -20,8 +20,8 @@ Result<Step> guarded(Call call) {
   } catch (const Exception& e) {
     return e.error();
   } catch (const std::exception& e) {
-    return Error(ErrorCode::user_code, std::string("an exception in the decision loop: ") +
-                                         e.what());
+    return Error(ErrorCode::user_code,
+                 std::string("an exception in the decision loop: ") + e.what());
   } catch (...) {
     return Error(ErrorCode::user_code, "an exception in the decision loop");
   }
@@ -30,7 +30,8 @@ Result<Step> guarded(Call call) {
 }  // namespace
 
 void ControllerCore::start(TimePoint now, int64_t wall_ms) {
-  if (started_ || error_) return;
+  if (started_ || error_)
+    return;
   started_ = true;
   take(guarded([&] { return loop_.start(now, wall_ms); }));
 }
@@ -45,7 +46,8 @@ void ControllerCore::handle(Event event) {
 
 void ControllerCore::process(const Event& event) {
   if (!from_live_worker(event) || error_ || !started_) {
-    if (!std::holds_alternative<Tick>(event.body)) ++counters_.stale_events;
+    if (!std::holds_alternative<Tick>(event.body))
+      ++counters_.stale_events;
     return;
   }
   ++counters_.events;
@@ -54,17 +56,17 @@ void ControllerCore::process(const Event& event) {
 
 bool ControllerCore::from_live_worker(const Event& event) {
   return std::visit(
-    [this](const auto& body) {
-      using Body = std::decay_t<decltype(body)>;
-      if constexpr (std::is_same_v<Body, Tick> || std::is_same_v<Body, StopRequested>) {
-        return true;
-      } else if constexpr (std::is_same_v<Body, WorkerExited>) {
-        return workers_.erase(body.worker) > 0;
-      } else {
-        return workers_.contains(body.worker);
-      }
-    },
-    event.body);
+      [this](const auto& body) {
+        using Body = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<Body, Tick> || std::is_same_v<Body, StopRequested>) {
+          return true;
+        } else if constexpr (std::is_same_v<Body, WorkerExited>) {
+          return workers_.erase(body.worker) > 0;
+        } else {
+          return workers_.contains(body.worker);
+        }
+      },
+      event.body);
 }
 
 void ControllerCore::take(Result<Step> step) {
@@ -91,7 +93,8 @@ void ControllerCore::take(Result<Step> step) {
 }
 
 void ControllerCore::on_accepted(Sequence sequence) {
-  if (sequence > accepted_) accepted_ = sequence;
+  if (sequence > accepted_)
+    accepted_ = sequence;
   release(when_accepted_, accepted_);
   while (!held_.empty() && (error_ || sink_.has_room())) {
     const Event event = std::move(held_.front());
@@ -101,7 +104,8 @@ void ControllerCore::on_accepted(Sequence sequence) {
 }
 
 void ControllerCore::on_durable(Sequence sequence) {
-  if (sequence > durable_) durable_ = sequence;
+  if (sequence > durable_)
+    durable_ = sequence;
   release(when_durable_, durable_);
 }
 
@@ -110,7 +114,8 @@ void ControllerCore::release(Waiting& waiting, Sequence up_to) {
     Command command = std::move(waiting.front().second);
     waiting.pop_front();
     // After a failure nothing new is begun; a deletion that is durable is merely carried out.
-    if (!error_ || std::holds_alternative<DeleteCheckpoint>(command)) execute(std::move(command));
+    if (!error_ || std::holds_alternative<DeleteCheckpoint>(command))
+      execute(std::move(command));
   }
 }
 
@@ -125,12 +130,14 @@ void ControllerCore::execute(Command command) {
 }
 
 void ControllerCore::fail(Error error, bool at_once) {
-  if (error_ && !at_once) return;
+  if (error_ && !at_once)
+    return;
   for (const WorkerId worker : workers_) {
     ++counters_.commands;
     sink_.execute(StopWorker{worker, at_once});
   }
-  if (error_) return;
+  if (error_)
+    return;
   error_ = std::move(error);
   when_accepted_.clear();
   // Held events: only ends of workers still matter.
@@ -147,13 +154,15 @@ void ControllerCore::store_failed(Error error) {
 }
 
 bool ControllerCore::finished() const {
-  if (error_) return workers_.empty() && (store_failed_ || durable_ >= submitted_);
+  if (error_)
+    return workers_.empty() && (store_failed_ || durable_ >= submitted_);
   return started_ && held_.empty() && loop_.finished() && workers_.empty() &&
          when_accepted_.empty() && when_durable_.empty() && durable_ >= submitted_;
 }
 
 std::optional<TimePoint> ControllerCore::next_deadline() const {
-  if (error_ || !started_) return std::nullopt;
+  if (error_ || !started_)
+    return std::nullopt;
   return loop_.next_deadline();
 }
 

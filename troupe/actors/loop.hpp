@@ -1,17 +1,17 @@
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include <troupe/actors/protocol.hpp>
 #include <troupe/runtime/store/journal.hpp>
+
+#include <optional>
+#include <vector>
 
 namespace troupe {
 
 /// What follows from one event. The writes go to the journal in order; commands are released
 /// only when the last of them is accepted, the irreversible ones only when it is durable.
 struct Step {
-  std::vector<WriteSet> writes;         ///< empty: the event changed nothing (stale, a mere tick)
+  std::vector<WriteSet> writes;  ///< empty: the event changed nothing (stale, a mere tick)
   std::vector<Command> when_accepted;
   std::vector<Command> when_durable;
 };

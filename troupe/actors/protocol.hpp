@@ -1,16 +1,16 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include <troupe/base/clock.hpp>
 #include <troupe/base/ids.hpp>
 #include <troupe/runtime/resources/resources.hpp>
 #include <troupe/runtime/storage/checkpoint.hpp>
 #include <troupe/serialization/value.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 /// What a decision machine hears and what it says: plain data, no actor in sight.
 ///
@@ -48,10 +48,10 @@ struct WorkerStarted {
 struct TrialStarted {
   WorkerId worker;
   TrialKey key;
-  uint64_t iteration = 0;                  ///< of the checkpoint it goes on from; 0: from the start
-  std::optional<uint32_t> checkpoint;      ///< number of the checkpoint it goes on from
-  std::vector<uint32_t> damaged;           ///< checkpoints that failed verification or loading
-  std::string note;                        ///< what was wrong with them, for the log
+  uint64_t iteration = 0;              ///< of the checkpoint it goes on from; 0: from the start
+  std::optional<uint32_t> checkpoint;  ///< number of the checkpoint it goes on from
+  std::vector<uint32_t> damaged;       ///< checkpoints that failed verification or loading
+  std::string note;                    ///< what was wrong with them, for the log
 };
 
 /// `reset_config` returned false: the trial needs a fresh worker. Not a failure.
@@ -140,7 +140,7 @@ struct RunTrial {
   Config config;
   std::string trial_name;
   std::string trial_dir;  ///< absolute; exists
-  bool reset = false;     ///< the worker ran another trial before: `reset_config` instead of `setup`
+  bool reset = false;  ///< the worker ran another trial before: `reset_config` instead of `setup`
   uint32_t next_checkpoint = 0;            ///< first number the function API may use
   std::vector<CheckpointRef> checkpoints;  ///< newest first; the first that verifies is loaded
 };
@@ -154,8 +154,8 @@ struct Answer {
   std::optional<uint32_t> save;  ///< save a checkpoint under this number before anything else
 };
 
-/// End a trial that is not waiting for an answer: the running step is asked to return early, and what
-/// it returns is dropped. A trial that waits for its answer ends at once.
+/// End a trial that is not waiting for an answer: the running step is asked to return early, and
+/// what it returns is dropped. A trial that waits for its answer ends at once.
 struct StopTrial {
   WorkerId worker;
   TrialKey key;
@@ -178,6 +178,6 @@ struct DeleteCheckpoint {
 };
 
 using Command =
-  std::variant<StartWorker, RunTrial, Answer, StopTrial, StopWorker, DeleteCheckpoint>;
+    std::variant<StartWorker, RunTrial, Answer, StopTrial, StopWorker, DeleteCheckpoint>;
 
 }  // namespace troupe

@@ -1,11 +1,10 @@
 #include <troupe/actors/registry.hpp>
+#include <troupe/base/detail/edit_distance.hpp>
+#include <troupe/base/limits.hpp>
 
 #include <map>
 #include <mutex>
 #include <utility>
-
-#include <troupe/base/detail/edit_distance.hpp>
-#include <troupe/base/limits.hpp>
 
 namespace troupe {
 
@@ -26,7 +25,7 @@ void add(TrainableEntry entry) {
   if (entry.name.empty() || entry.name.size() > limits::max_name_bytes) {
     throw Exception(ErrorCode::invalid_argument,
                     "the name of a trainable has 1 to " + std::to_string(limits::max_name_bytes) +
-                      " bytes; got " + std::to_string(entry.name.size()));
+                        " bytes; got " + std::to_string(entry.name.size()));
   }
   if (!entry.create && !entry.function) {
     throw Exception(ErrorCode::invalid_argument,
@@ -38,8 +37,8 @@ void add(TrainableEntry entry) {
   if (!all.entries.emplace(std::move(name), std::move(entry)).second) {
     throw Exception(ErrorCode::already_exists,
                     "a trainable '" + entry.name +
-                      "' is registered already: give one of the two another name "
-                      "(TROUPE_TRAINABLE_AS)");
+                        "' is registered already: give one of the two another name "
+                        "(TROUPE_TRAINABLE_AS)");
   }
 }
 
@@ -57,17 +56,20 @@ Result<TrainableEntry> find_trainable(std::string_view name) {
   {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    if (const auto found = all.entries.find(name); found != all.entries.end()) return found->second;
+    if (const auto found = all.entries.find(name); found != all.entries.end())
+      return found->second;
   }
   const std::vector<std::string> names = trainable_names();
   std::string known;
-  for (const std::string& each : names) known += (known.empty() ? "" : ", ") + each;
-  return Error(ErrorCode::not_found,
-               "no trainable '" + std::string(name.substr(0, limits::max_name_bytes)) +
-                 "' is registered in this program" + detail::did_you_mean(name, names) +
-                 "; registered: " + (known.empty() ? "none" : known) +
-                 ". Register it with TROUPE_TRAINABLE(Type) or TROUPE_TRAINABLE_FUNCTION(function) "
-                 "at namespace scope");
+  for (const std::string& each : names)
+    known += (known.empty() ? "" : ", ") + each;
+  return Error(
+      ErrorCode::not_found,
+      "no trainable '" + std::string(name.substr(0, limits::max_name_bytes)) +
+          "' is registered in this program" + detail::did_you_mean(name, names) +
+          "; registered: " + (known.empty() ? "none" : known) +
+          ". Register it with TROUPE_TRAINABLE(Type) or TROUPE_TRAINABLE_FUNCTION(function) "
+          "at namespace scope");
 }
 
 std::vector<std::string> trainable_names() {
@@ -75,7 +77,8 @@ std::vector<std::string> trainable_names() {
   const std::lock_guard lock(all.mutex);
   std::vector<std::string> names;
   names.reserve(all.entries.size());
-  for (const auto& [name, entry] : all.entries) names.push_back(name);
+  for (const auto& [name, entry] : all.entries)
+    names.push_back(name);
   return names;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/actors/trainable.hpp>
+#include <troupe/base/result.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,9 +10,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include <troupe/actors/trainable.hpp>
-#include <troupe/base/result.hpp>
 
 /// Names of trainables. Code runs by registered name only, here and on every other host: nothing
 /// that comes over a wire is ever executed.
@@ -72,13 +72,12 @@ TrainableFunction adapt_function(F function) {
 
 /// Registers the class `Type` (derived from `Trainable`) under its own name. At namespace scope.
 #define TROUPE_TRAINABLE(Type) TROUPE_TRAINABLE_AS(Type, #Type)
-#define TROUPE_TRAINABLE_AS(Type, name)                                                     \
-  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_,      \
-                                                                 __COUNTER__)(              \
-    name, [] { return std::unique_ptr<::troupe::Trainable>(std::make_unique<Type>()); })
+#define TROUPE_TRAINABLE_AS(Type, name)                                                \
+  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_, \
+                                                                 __COUNTER__)(         \
+      name, [] { return std::unique_ptr<::troupe::Trainable>(std::make_unique<Type>()); })
 
 /// Registers the function `fn(const Config&)`, which returns nothing, a number or `Metrics`.
-#define TROUPE_TRAINABLE_FUNCTION(fn)                                                       \
-  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_,      \
-                                                                 __COUNTER__)(              \
-    #fn, ::troupe::detail::adapt_function(&fn))
+#define TROUPE_TRAINABLE_FUNCTION(fn)                             \
+  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN( \
+      troupe_registration_, __COUNTER__)(#fn, ::troupe::detail::adapt_function(&fn))

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <troupe/actors/protocol.hpp>
+
 #include <functional>
 #include <memory>
-
-#include <troupe/actors/protocol.hpp>
 
 namespace caf {
 class actor_system;

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <troupe/base/ids.hpp>
+#include <troupe/serialization/value.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
-
-#include <troupe/base/ids.hpp>
-#include <troupe/serialization/value.hpp>
 
 /// What user code can ask and tell while a trial runs: the function API and the context.
 ///

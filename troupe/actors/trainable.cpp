@@ -1,5 +1,4 @@
 #include <troupe/actors/trainable.hpp>
-
 #include <troupe/base/error.hpp>
 
 namespace troupe {

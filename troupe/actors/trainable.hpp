@@ -1,8 +1,8 @@
 #pragma once
 
-#include <filesystem>
-
 #include <troupe/serialization/value.hpp>
+
+#include <filesystem>
 
 namespace troupe {
 

@@ -1,9 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <unistd.h>
-
-#include <tests/integration/actors/fixture.hpp>
 #include <troupe/base/fault_point.hpp>
+
+#include <doctest/doctest.h>
+#include <tests/integration/actors/fixture.hpp>
+#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -18,7 +17,8 @@ TEST_CASE("trials run to their end in worker processes and in threads") {
   for (const Isolation isolation : both) {
     Stage stage;
     stage.loop.isolation = isolation;
-    for (int i = 0; i < 5; ++i) stage.add("Counter", {{"start", 10 * i}});
+    for (int i = 0; i < 5; ++i)
+      stage.add("Counter", {{"start", 10 * i}});
     REQUIRE(stage.play());
     REQUIRE(stage.loop.outcomes.size() == 5);
     for (const auto& [number, outcome] : stage.loop.outcomes) {
@@ -45,7 +45,8 @@ TEST_CASE("a reused worker keeps its object and its process") {
     stage.loop.isolation = isolation;
     stage.loop.reuse = true;
     stage.loop.concurrency = 1;
-    for (int i = 0; i < 4; ++i) stage.add("Counter");
+    for (int i = 0; i < 4; ++i)
+      stage.add("Counter");
     REQUIRE(stage.play());
     CHECK(stage.loop.worker_starts == 1);
     CHECK(stage.loop.outcomes[3].results[2].at("steps_of_object").as_int() == 12);

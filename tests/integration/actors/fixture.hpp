@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/actors/controller.hpp>
+#include <troupe/runtime/store/memory_journal.hpp>
+
 #include <atomic>
 #include <filesystem>
 #include <string>
@@ -7,8 +10,6 @@
 #include <tests/integration/actors/script_loop.hpp>
 #include <tests/support/child_program.hpp>
 #include <tests/support/scratch_folder.hpp>
-#include <troupe/actors/controller.hpp>
-#include <troupe/runtime/store/memory_journal.hpp>
 
 namespace troupe::testing {
 

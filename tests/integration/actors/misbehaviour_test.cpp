@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-
 #include <tests/integration/actors/fixture.hpp>
 
 using namespace troupe;
@@ -70,13 +69,17 @@ TEST_CASE("an exception of any type fails its trial") {
                "std::exception)");
 }
 
-TEST_CASE("abort is told by its signal") { check_exited("abort", "killed by SIGABRT (signal 6: "); }
+TEST_CASE("abort is told by its signal") {
+  check_exited("abort", "killed by SIGABRT (signal 6: ");
+}
 
 TEST_CASE("a segmentation fault is told by its signal") {
   check_exited("segv", "killed by SIGSEGV (signal 11: segmentation fault)");
 }
 
-TEST_CASE("exit is told by its status") { check_exited("exit", "called exit(3)"); }
+TEST_CASE("exit is told by its status") {
+  check_exited("exit", "called exit(3)");
+}
 
 TEST_CASE("a kill from outside is not the fault of user code") {
   Stage stage;
@@ -121,7 +124,8 @@ TEST_CASE("a step that ends when it is asked to fails its trial and keeps its wo
 }
 
 TEST_CASE("a worker that runs out of its memory limit says so") {
-  if (sanitized) return;  // there is no limit then: their shadow memory would count
+  if (sanitized)
+    return;  // there is no limit then: their shadow memory would count
   Stage stage;
   stage.add("Misbehaves", {{"do", "allocate"}}).memory_bytes = std::size_t{256} << 20;
   REQUIRE(stage.play());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <troupe/actors/loop.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include <tests/support/journal_records.hpp>
-#include <troupe/actors/loop.hpp>
 
 namespace troupe::testing {
 
@@ -31,8 +32,8 @@ public:
   struct TrialScript {
     std::string trainable;
     Config config;
-    uint64_t stop_after = 3;     ///< results until it is told to stop
-    uint64_t save_every = 0;     ///< checkpoint with each so-many-th result
+    uint64_t stop_after = 3;          ///< results until it is told to stop
+    uint64_t save_every = 0;          ///< checkpoint with each so-many-th result
     std::vector<CheckpointRef> from;  ///< newest first
     std::string trial_dir;
     uint64_t memory_bytes = 0;
@@ -98,7 +99,7 @@ private:
         alive_.insert(worker);
         ++worker_starts;
         step.when_accepted.push_back(
-          StartWorker{worker, isolation, {1.0, trials[next_].memory_bytes}});
+            StartWorker{worker, isolation, {1.0, trials[next_].memory_bytes}});
       }
       give(step, static_cast<uint32_t>(next_++), worker, reset);
     }
@@ -151,10 +152,12 @@ private:
   Status on(const Reported& event, Step& step) {
     const uint32_t number = event.key.trial.value;
     const TrialScript& script = trials[number];
-    if (script.trainable == fail_at) return Error(ErrorCode::internal, "the script fails here");
+    if (script.trainable == fail_at)
+      return Error(ErrorCode::internal, "the script fails here");
     Outcome& outcome = outcomes[number];
     outcome.results.push_back(event.metrics);
-    if (event.checkpoint) outcome.checkpoints.push_back(*event.checkpoint);
+    if (event.checkpoint)
+      outcome.checkpoints.push_back(*event.checkpoint);
     Running& running = running_[number];
     const bool stop = stopping_ || event.done || ++running.results >= script.stop_after;
     Answer answer{event.worker, event.key, event.message,
@@ -190,7 +193,8 @@ private:
     alive_.erase(event.worker);
     std::erase(idle_, event.worker);
     std::erase_if(running_, [&](const auto& entry) {
-      if (entry.second.worker != event.worker) return false;
+      if (entry.second.worker != event.worker)
+        return false;
       Outcome& outcome = outcomes[entry.first];
       outcome.ended = "worker exited";
       outcome.message = event.message;
@@ -204,7 +208,7 @@ private:
     stopping_ = true;
     for (const auto& [number, running] : running_) {
       step.when_accepted.push_back(
-        StopTrial{running.worker, {TrialId(number), attempts_[number]}, std::nullopt});
+          StopTrial{running.worker, {TrialId(number), attempts_[number]}, std::nullopt});
     }
     return ok();
   }

@@ -1,6 +1,7 @@
 // What the tests of this folder run, in worker processes (this program, started again) and threads.
-#include <signal.h>
-#include <unistd.h>
+#include <troupe/actors/registry.hpp>
+#include <troupe/actors/runtime.hpp>
+#include <troupe/actors/session.hpp>
 
 #include <atomic>
 #include <cstdio>
@@ -14,12 +15,10 @@
 #include <vector>
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
-
-#include <troupe/actors/registry.hpp>
-#include <troupe/actors/runtime.hpp>
-#include <troupe/actors/session.hpp>
 #include <tests/integration/actors/fixture.hpp>
+#include <unistd.h>
 
 namespace {
 
@@ -41,15 +40,18 @@ void troupe_test_start(int argc, char** argv) {
   const char* variable = std::getenv("TROUPE_TEST_WORKER");
   const std::string how = argc > 1 && variable ? variable : "";
   if (how == "hangs") {
-    for (;;) ::pause();
+    for (;;)
+      ::pause();
   }
   if (how == "crashes") {
     std::fprintf(stderr, "unknown option %s\n", argv[1]);
     std::exit(2);
   }
-  if (how == "forgets") troupe::Runtime runtime;
+  if (how == "forgets")
+    troupe::Runtime runtime;
   troupe::run_worker_if_asked(argc, argv);
-  if (argc > 2 && std::string(argv[1]) == "--drive") drive(argv[2]);
+  if (argc > 2 && std::string(argv[1]) == "--drive")
+    drive(argv[2]);
 }
 
 namespace troupe::testing {
@@ -65,7 +67,8 @@ class Counter : public Trainable {
 public:
   void setup(const Config& config) override {
     reset_config(config);
-    if (!config.contains("announce")) return;
+    if (!config.contains("announce"))
+      return;
     std::ofstream(config.at("announce").as_string()) << ::getpid() << std::endl;
   }
   Metrics step() override {
@@ -76,7 +79,8 @@ public:
             {"steps_of_object", steps_of_object_}};
   }
   bool reset_config(const Config& config) override {
-    if (config.contains("refuse")) return false;
+    if (config.contains("refuse"))
+      return false;
     value_ = config.contains("start") ? config.at("start").as_int() : 0;
     return true;
   }
@@ -98,37 +102,51 @@ class Misbehaves : public Trainable {
 public:
   void setup(const Config& config) override { what_ = config.at("do").as_string(); }
   Metrics step() override {
-    if (++steps_ == 2) act();
+    if (++steps_ == 2)
+      act();
     return {{"steps", steps_}};
   }
 
 private:
   void act() {
     std::printf("about to %s\n", what_.c_str());
-    if (what_ == "throw") throw std::domain_error("the learning rate is negative");
-    if (what_ == "throw_int") throw 42;
-    if (what_ == "abort") std::abort();
+    if (what_ == "throw")
+      throw std::domain_error("the learning rate is negative");
+    if (what_ == "throw_int")
+      throw 42;
+    if (what_ == "abort")
+      std::abort();
     if (what_ == "segv") {
       ::signal(SIGSEGV, SIG_DFL);  // sanitizers take it for themselves
       ::raise(SIGSEGV);
     }
-    if (what_ == "exit") std::exit(3);
-    if (what_ == "quick_exit") ::_exit(4);
-    if (what_ == "kill") ::kill(::getpid(), SIGKILL);
+    if (what_ == "exit")
+      std::exit(3);
+    if (what_ == "quick_exit")
+      ::_exit(4);
+    if (what_ == "kill")
+      ::kill(::getpid(), SIGKILL);
     if (what_ == "loop") {
-      while (endless_step) {}
+      while (endless_step) {
+      }
     }
     if (what_ == "cooperate") {
-      while (!should_stop()) std::this_thread::yield();
+      while (!should_stop())
+        std::this_thread::yield();
     }
-    if (what_ == "stop") ::raise(SIGSTOP);
-    if (what_ == "allocate") allocate();
-    if (what_ == "pthread_exit") ::pthread_exit(nullptr);
+    if (what_ == "stop")
+      ::raise(SIGSTOP);
+    if (what_ == "allocate")
+      allocate();
+    if (what_ == "pthread_exit")
+      ::pthread_exit(nullptr);
     if (what_ == "close_files") {
-      for (int fd = 3; fd < 1024; ++fd) ::close(fd);
+      for (int fd = 3; fd < 1024; ++fd)
+        ::close(fd);
     }
     if (what_ == "spam") {
-      for (int i = 0; i < 200'000; ++i) std::printf("line %d of a very talkative step\n", i);
+      for (int i = 0; i < 200'000; ++i)
+        std::printf("line %d of a very talkative step\n", i);
       throw std::runtime_error("done talking");
     }
   }
@@ -149,7 +167,8 @@ TROUPE_TRAINABLE(Misbehaves);
 Metrics reporter(const Config& config) {
   const auto start = get_checkpoint();
   int64_t done = 0;
-  if (start) std::ifstream(start->directory() / "done") >> done;
+  if (start)
+    std::ifstream(start->directory() / "done") >> done;
   const int64_t count = config.at("reports").as_int();
   while (done < count) {
     ++done;
@@ -162,7 +181,8 @@ Metrics reporter(const Config& config) {
     std::ofstream(folder / "done") << done;
     report({{"done_so_far", done}}, Checkpoint::from_directory(folder));
   }
-  if (config.contains("last")) return {{"last", 1}};
+  if (config.contains("last"))
+    return {{"last", 1}};
   return {};
 }
 TROUPE_TRAINABLE_FUNCTION(reporter);

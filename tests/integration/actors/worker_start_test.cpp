@@ -1,11 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <troupe/actors/detail/keeper.hpp>
+#include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/meta_objects.hpp>
+#include <troupe/actors/detail/system_config.hpp>
+#include <troupe/actors/embed.hpp>
 
 #include <cstdlib>
 #include <string>
@@ -15,14 +12,15 @@
 #include <caf/init_global_meta_objects.hpp>
 #include <caf/io/middleman.hpp>
 #include <caf/scoped_actor.hpp>
-
+#include <dirent.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <tests/integration/actors/fixture.hpp>
 #include <tests/support/child_program.hpp>
-#include <troupe/actors/detail/keeper.hpp>
-#include <troupe/actors/detail/messages.hpp>
-#include <troupe/actors/detail/meta_objects.hpp>
-#include <troupe/actors/detail/system_config.hpp>
-#include <troupe/actors/embed.hpp>
+#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -51,7 +49,8 @@ bool has(const std::string& text, const std::string& part) {
 std::size_t open_files() {
   std::size_t count = 0;
   DIR* folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder)) ++count;
+  while (::readdir(folder))
+    ++count;
   ::closedir(folder);
   return count;
 }
@@ -93,18 +92,18 @@ TEST_CASE("a worker of another protocol is refused") {
   detail::StartOrder order;
   order.start = {WorkerId(5), Isolation::process, {}};
   const caf::actor keeper = detail::spawn_process_keeper(
-    system, spawner,
-    {"here", "", std::chrono::seconds(30), std::chrono::seconds(30), std::chrono::seconds(1)},
-    order, caf::actor_cast<caf::actor>(self));
+      system, spawner,
+      {"here", "", std::chrono::seconds(30), std::chrono::seconds(30), std::chrono::seconds(1)},
+      order, caf::actor_cast<caf::actor>(self));
   // The real worker needs milliseconds to come up.
   self->send(keeper, detail::WorkerHello{1, "9.9.9", 1, caf::actor_cast<caf::actor>(self)});
   self->receive(
-    [](const WorkerExited& exited) {
-      CHECK(exited.worker == WorkerId(5));
-      CHECK(exited.kind == FailureKind::infrastructure);
-      CHECK(has(exited.message, "another protocol than this process (Troupe 9.9.9"));
-    },
-    caf::after(std::chrono::seconds(60)) >> [] { FAIL("the keeper says nothing"); });
+      [](const WorkerExited& exited) {
+        CHECK(exited.worker == WorkerId(5));
+        CHECK(exited.kind == FailureKind::infrastructure);
+        CHECK(has(exited.message, "another protocol than this process (Troupe 9.9.9"));
+      },
+      caf::after(std::chrono::seconds(60)) >> [] { FAIL("the keeper says nothing"); });
 }
 
 TEST_CASE("a service runs trials on its own actor system") {
@@ -153,7 +152,8 @@ TEST_CASE("two experiments share a runtime, each with its own workers") {
 
 TEST_CASE("workers leave no open files behind") {
   Stage stage;
-  for (int i = 0; i < 3; ++i) stage.add("Counter");
+  for (int i = 0; i < 3; ++i)
+    stage.add("Counter");
   REQUIRE(stage.play());
   const std::size_t before = open_files();
   auto trials = stage.loop.trials;
@@ -171,8 +171,7 @@ TEST_CASE("workers of a driver that is killed die with it") {
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const FileDescriptor announced = open_file(fifo, O_RDWR).value_or_throw();
   ProcessSpawner spawner;
-  const Process driver =
-    spawner.spawn({.arguments = {"--drive", fifo}}).value_or_throw();
+  const Process driver = spawner.spawn({.arguments = {"--drive", fifo}}).value_or_throw();
   pollfd waiting{announced.get(), POLLIN, 0};
   REQUIRE(::poll(&waiting, 1, 60'000) == 1);
   char text[32] = "";

@@ -1,10 +1,10 @@
-#include <doctest/doctest.h>
+#include <troupe/actors/controller_core.hpp>
 
 #include <functional>
 #include <stdexcept>
 #include <string>
 
-#include <troupe/actors/controller_core.hpp>
+#include <doctest/doctest.h>
 
 using namespace troupe;
 
@@ -22,7 +22,8 @@ public:
   Result<Step> start(TimePoint, int64_t) override { return take(); }
   Result<Step> handle(const Event& event) override {
     seen.push_back(event);
-    if (during) during();
+    if (during)
+      during();
     return take();
   }
   bool finished() const override { return is_finished; }
@@ -41,7 +42,8 @@ public:
 
   bool has_room() const override { return room; }
   Result<Sequence> submit(std::vector<WriteSet> writes) override {
-    if (refuse) return *refuse;
+    if (refuse)
+      return *refuse;
     last += writes.size();
     return Sequence(last);
   }

@@ -1,4 +1,6 @@
-#include <doctest/doctest.h>
+#include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/meta_objects.hpp>
+#include <troupe/actors/detail/system_config.hpp>
 
 #include <cmath>
 #include <limits>
@@ -9,10 +11,7 @@
 #include <caf/binary_deserializer.hpp>
 #include <caf/binary_serializer.hpp>
 #include <caf/byte_buffer.hpp>
-
-#include <troupe/actors/detail/messages.hpp>
-#include <troupe/actors/detail/meta_objects.hpp>
-#include <troupe/actors/detail/system_config.hpp>
+#include <doctest/doctest.h>
 
 using namespace troupe;
 using namespace troupe::detail;
@@ -55,7 +54,8 @@ TEST_CASE_FIXTURE(Wire, "numbers that are not finite arrive as they were sent") 
   CheckpointRef ref{3, 7, -std::numeric_limits<double>::infinity(), 5, "checkpoint_000003", "d"};
   CHECK(through_wire(system, ref) == ref);
   Reported report;
-  report.metrics = {{"nan", std::nan("")}, {"inf", std::numeric_limits<double>::infinity()},
+  report.metrics = {{"nan", std::nan("")},
+                    {"inf", std::numeric_limits<double>::infinity()},
                     {"big", std::numeric_limits<int64_t>::min()},
                     {"nested", Map{{"list", List{1, "a"}}}}};
   report.checkpoint = ref;
@@ -68,7 +68,14 @@ TEST_CASE_FIXTURE(Wire, "numbers that are not finite arrive as they were sent") 
 }
 
 TEST_CASE_FIXTURE(Wire, "orders arrive as they were sent") {
-  RunTrial order{WorkerId(1), {TrialId(2), 3}, "t", {{"x", 1.0}}, "n", "/d", true, 4,
+  RunTrial order{WorkerId(1),
+                 {TrialId(2), 3},
+                 "t",
+                 {{"x", 1.0}},
+                 "n",
+                 "/d",
+                 true,
+                 4,
                  {{1, 2, 3.0, 4, "c", "d"}, {}}};
   const RunTrial copy = through_wire(system, order);
   CHECK(copy.key == order.key);
@@ -94,13 +101,26 @@ TEST_CASE_FIXTURE(Wire, "a message cut short or with an impossible value is refu
 }
 
 TEST_CASE_FIXTURE(Wire, "the numbers of message types are append only") {
-  const std::vector<std::string> names{
-    "troupe::detail::WorkerHello", "troupe::detail::WorkerWelcome", "troupe::detail::Ping",
-    "troupe::detail::Pong", "troupe::detail::CancelStep", "troupe::WorkerStarted",
-    "troupe::TrialStarted", "troupe::ResetRefused", "troupe::Reported", "troupe::CheckpointSaved",
-    "troupe::TrialEnded", "troupe::TrialFailed", "troupe::WorkerExited", "troupe::StopRequested",
-    "troupe::StartWorker", "troupe::RunTrial", "troupe::Answer", "troupe::StopTrial",
-    "troupe::StopWorker", "troupe::DeleteCheckpoint"};
+  const std::vector<std::string> names{"troupe::detail::WorkerHello",
+                                       "troupe::detail::WorkerWelcome",
+                                       "troupe::detail::Ping",
+                                       "troupe::detail::Pong",
+                                       "troupe::detail::CancelStep",
+                                       "troupe::WorkerStarted",
+                                       "troupe::TrialStarted",
+                                       "troupe::ResetRefused",
+                                       "troupe::Reported",
+                                       "troupe::CheckpointSaved",
+                                       "troupe::TrialEnded",
+                                       "troupe::TrialFailed",
+                                       "troupe::WorkerExited",
+                                       "troupe::StopRequested",
+                                       "troupe::StartWorker",
+                                       "troupe::RunTrial",
+                                       "troupe::Answer",
+                                       "troupe::StopTrial",
+                                       "troupe::StopWorker",
+                                       "troupe::DeleteCheckpoint"};
   auto number = static_cast<unsigned>(caf::id_block::troupe_actors::begin);
   for (const std::string& name : names) {
     CHECK(protocol_text().find(std::to_string(number++) + ' ' + name + '\n') != std::string::npos);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <troupe/actors/detail/user_thread.hpp>
+#include <troupe/base/error.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -8,8 +11,6 @@
 #include <variant>
 
 #include <tests/support/scratch_folder.hpp>
-#include <troupe/actors/detail/user_thread.hpp>
-#include <troupe/base/error.hpp>
 
 namespace troupe::testing {
 
@@ -34,7 +35,8 @@ public:
                    }});
   }
   ~Peer() {
-    if (!thread_.join_for(std::chrono::seconds(60))) thread_.abandon();
+    if (!thread_.join_for(std::chrono::seconds(60)))
+      thread_.abandon();
   }
 
   /// The next event, which must be an `Event`.
@@ -46,9 +48,11 @@ public:
     }
     EventBody event = std::move(events_.front());
     events_.pop_front();
-    if (auto* wanted = std::get_if<Event>(&event)) return std::move(*wanted);
+    if (auto* wanted = std::get_if<Event>(&event))
+      return std::move(*wanted);
     std::string text = "unexpected event " + std::to_string(event.index());
-    if (const auto* failed = std::get_if<TrialFailed>(&event)) text += ": " + failed->message;
+    if (const auto* failed = std::get_if<TrialFailed>(&event))
+      text += ": " + failed->message;
     throw Exception(ErrorCode::failed_precondition, text);
   }
   std::string wait_end() {

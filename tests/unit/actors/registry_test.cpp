@@ -1,8 +1,8 @@
-#include <doctest/doctest.h>
+#include <troupe/actors/registry.hpp>
 
 #include <algorithm>
 
-#include <troupe/actors/registry.hpp>
+#include <doctest/doctest.h>
 
 using namespace troupe;
 
@@ -15,7 +15,9 @@ public:
 TROUPE_TRAINABLE(RegisteredClass);
 TROUPE_TRAINABLE_AS(RegisteredClass, "another name");
 
-Metrics registered_function(const Config& config) { return config; }
+Metrics registered_function(const Config& config) {
+  return config;
+}
 TROUPE_TRAINABLE_FUNCTION(registered_function);
 
 }  // namespace

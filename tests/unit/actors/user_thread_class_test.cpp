@@ -1,13 +1,13 @@
-#include <doctest/doctest.h>
+#include <troupe/actors/registry.hpp>
+#include <troupe/actors/session.hpp>
 
 #include <atomic>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
 
+#include <doctest/doctest.h>
 #include <tests/unit/actors/peer.hpp>
-#include <troupe/actors/registry.hpp>
-#include <troupe/actors/session.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -25,22 +25,30 @@ public:
   ~Probe() override { --alive; }
   void setup(const Config& config) override {
     config_ = config;
-    if (asks("throw_in_setup")) throw std::runtime_error("no simulator");
+    if (asks("throw_in_setup"))
+      throw std::runtime_error("no simulator");
   }
   Metrics step() override {
     ++count_;
     ++of_object_;
-    if (asks("throw_in_step")) throw 7;
+    if (asks("throw_in_step"))
+      throw 7;
     if (asks("wait")) {
       step_runs = true;
-      while (!should_stop()) std::this_thread::yield();
+      while (!should_stop())
+        std::this_thread::yield();
     }
-    if (asks("report")) report({{"x", 1}});
-    if (asks("too_large")) return {{"text", std::string(9 << 20, 'x')}};
+    if (asks("report"))
+      report({{"x", 1}});
+    if (asks("too_large"))
+      return {{"text", std::string(9 << 20, 'x')}};
     Metrics metrics{{"count", count_}, {"of_object", of_object_}};
-    if (asks("done")) metrics["done"] = true;
-    if (asks("should_checkpoint")) metrics["should_checkpoint"] = true;
-    if (asks("own_times")) metrics["time_this_iter_s"] = 2.5, metrics["timestamp"] = 17;
+    if (asks("done"))
+      metrics["done"] = true;
+    if (asks("should_checkpoint"))
+      metrics["should_checkpoint"] = true;
+    if (asks("own_times"))
+      metrics["time_this_iter_s"] = 2.5, metrics["timestamp"] = 17;
     if (asks("context")) {
       metrics["context"] = get_context().experiment_name + "/" + get_context().trial_name;
       metrics["so_far"] = get_context().iteration;
@@ -48,22 +56,26 @@ public:
     return metrics;
   }
   void save_checkpoint(const std::filesystem::path& folder) override {
-    if (asks("throw_in_save")) throw std::runtime_error("disk on fire");
+    if (asks("throw_in_save"))
+      throw std::runtime_error("disk on fire");
     std::ofstream(folder / "count") << count_;
   }
   void load_checkpoint(const std::filesystem::path& folder) override {
-    if (asks("throw_in_load")) throw std::runtime_error("cannot parse");
+    if (asks("throw_in_load"))
+      throw std::runtime_error("cannot parse");
     std::ifstream(folder / "count") >> count_;
   }
   bool reset_config(const Config& config) override {
     config_ = config;
-    if (asks("throw_in_reset")) throw std::runtime_error("stuck");
+    if (asks("throw_in_reset"))
+      throw std::runtime_error("stuck");
     count_ = 0;
     return !asks("refuse");
   }
   void cleanup() override {
     ++cleaned_up;
-    if (asks("throw_in_cleanup")) throw std::runtime_error("never mind");
+    if (asks("throw_in_cleanup"))
+      throw std::runtime_error("never mind");
   }
 
 private:
@@ -132,7 +144,7 @@ TEST_CASE("a class trainable is set up, stepped, told to stop, and cleaned up at
 TEST_CASE("done and should_checkpoint are passed on, own times are kept and summed up") {
   Peer peer;
   peer.mailbox().post(
-    peer.order("Probe", {{"done", true}, {"should_checkpoint", true}, {"own_times", true}}));
+      peer.order("Probe", {{"done", true}, {"should_checkpoint", true}, {"own_times", true}}));
   peer.expect<TrialStarted>();
   peer.answer(peer.expect<Reported>());
   const auto second = peer.expect<Reported>();
@@ -179,7 +191,8 @@ TEST_CASE("a damaged checkpoint is passed over and said so") {
 TEST_CASE("without a whole checkpoint the trial starts from nothing and says so") {
   Peer peer;
   const auto refs = two_checkpoints(peer);
-  for (const auto& ref : refs) std::filesystem::remove_all(peer.folder() / ref.directory);
+  for (const auto& ref : refs)
+    std::filesystem::remove_all(peer.folder() / ref.directory);
   RunTrial again = peer.order("Probe", {}, 1);
   again.checkpoints = refs;
   peer.mailbox().post(again);
@@ -240,17 +253,19 @@ TEST_CASE("a refused reset is no failure") {
 
 TEST_CASE("what user code throws fails the trial with the place, the type and the text") {
   const std::pair<const char*, std::string> cases[] = {
-    {"throw_in_setup", "setup failed: std::runtime_error: no simulator"},
-    {"throw_in_step",
-     "step 1 failed: an exception of type int was thrown (not derived from std::exception)"},
-    {"report", "step 1 failed: failed_precondition: troupe::report is for function trainables: a "
-               "class returns its metrics from step(), and asks for a checkpoint with "
-               "{\"should_checkpoint\", true}"},
+      {"throw_in_setup", "setup failed: std::runtime_error: no simulator"},
+      {"throw_in_step",
+       "step 1 failed: an exception of type int was thrown (not derived from std::exception)"},
+      {"report",
+       "step 1 failed: failed_precondition: troupe::report is for function trainables: a "
+       "class returns its metrics from step(), and asks for a checkpoint with "
+       "{\"should_checkpoint\", true}"},
   };
   for (const auto& [what, message] : cases) {
     Peer peer;
     peer.mailbox().post(peer.order("Probe", {{what, true}}));
-    if (std::string(what) != "throw_in_setup") peer.expect<TrialStarted>();
+    if (std::string(what) != "throw_in_setup")
+      peer.expect<TrialStarted>();
     const auto failed = peer.expect<TrialFailed>();
     CHECK(failed.message == message);
     CHECK_FALSE(failed.reusable);
@@ -304,7 +319,8 @@ TEST_CASE("a trial that is told to stop ends after the running step, whose resul
   step_runs = false;
   peer.mailbox().post(peer.order("Probe", {{"wait", true}}));
   peer.expect<TrialStarted>();
-  while (!step_runs) std::this_thread::yield();
+  while (!step_runs)
+    std::this_thread::yield();
   const auto progress = peer.mailbox().progress();
   CHECK(progress.activity == detail::UserActivity::step);
   CHECK(progress.step == 1);
@@ -344,7 +360,8 @@ TEST_CASE("a cancelled step fails its trial with the reason, a late cancel does 
   step_runs = false;
   peer.mailbox().post(peer.order("Probe", {{"wait", true}}));
   peer.expect<TrialStarted>();
-  while (!step_runs) std::this_thread::yield();
+  while (!step_runs)
+    std::this_thread::yield();
   const uint64_t call = peer.mailbox().progress().calls;
   peer.mailbox().cancel({call - 1, "another call"});
   peer.mailbox().cancel({call, "step 1 took too long"});
@@ -356,8 +373,10 @@ TEST_CASE("an abandoned thread is heard of no more and ends when its call return
   Peer peer;
   peer.mailbox().post(peer.order("Probe", {{"wait", true}}));
   peer.expect<TrialStarted>();
-  while (!step_runs) std::this_thread::yield();
+  while (!step_runs)
+    std::this_thread::yield();
   peer.thread().abandon();
-  while (alive > 0) std::this_thread::yield();
+  while (alive > 0)
+    std::this_thread::yield();
   CHECK(peer.nothing_said());
 }

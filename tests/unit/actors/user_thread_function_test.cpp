@@ -1,12 +1,12 @@
-#include <doctest/doctest.h>
+#include <troupe/actors/registry.hpp>
+#include <troupe/actors/session.hpp>
 
 #include <fstream>
 #include <stdexcept>
 #include <thread>
 
+#include <doctest/doctest.h>
 #include <tests/unit/actors/peer.hpp>
-#include <troupe/actors/registry.hpp>
-#include <troupe/actors/session.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -25,12 +25,15 @@ Metrics counts(const Config& config) {
     std::ofstream(folder / "n") << n;
     report({{"n", n}}, Checkpoint::from_directory(folder));
   }
-  if (config.contains("last")) return {{"last", n}};
+  if (config.contains("last"))
+    return {{"last", n}};
   return {};
 }
 TROUPE_TRAINABLE_FUNCTION(counts);
 
-double number(const Config&) { return 2.5; }
+double number(const Config&) {
+  return 2.5;
+}
 TROUPE_TRAINABLE_FUNCTION(number);
 
 void silent(const Config&) {}

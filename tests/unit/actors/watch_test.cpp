@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include <troupe/actors/detail/watch.hpp>
+
+#include <doctest/doctest.h>
 
 using namespace troupe;
 using namespace troupe::detail;

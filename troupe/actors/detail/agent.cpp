@@ -1,4 +1,5 @@
 #include <troupe/actors/detail/agent.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
 
 #include <memory>
 #include <utility>
@@ -6,8 +7,6 @@
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
-
-#include <troupe/actors/detail/user_thread.hpp>
 
 namespace troupe::detail {
 
@@ -21,7 +20,7 @@ public:
   caf::behavior make_behavior() override {
     set_default_handler(caf::drop);
     return {
-      [this](StartOrder& order) { return start(std::move(order)); },
+        [this](StartOrder& order) { return start(std::move(order)); },
     };
   }
 
@@ -34,10 +33,10 @@ private:
               nullptr};
     }
     auto thread = std::make_shared<UserThread>(
-      WorkerSetup{order.start.worker, order.experiment_name, order.start.resources.cpus, 0});
-    return {spawn_thread_keeper(system(), options_, std::move(order), std::move(controller),
-                                thread),
-            thread};
+        WorkerSetup{order.start.worker, order.experiment_name, order.start.resources.cpus, 0});
+    return {
+        spawn_thread_keeper(system(), options_, std::move(order), std::move(controller), thread),
+        thread};
   }
 
   ProcessSpawner& spawner_;

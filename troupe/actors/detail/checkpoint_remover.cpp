@@ -1,9 +1,8 @@
 #include <troupe/actors/detail/checkpoint_remover.hpp>
-
-#include <utility>
-
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+
+#include <utility>
 
 namespace troupe::detail {
 
@@ -13,14 +12,16 @@ CheckpointRemover::~CheckpointRemover() {
     stop_ = true;
   }
   changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 void CheckpointRemover::post(DeleteCheckpoint order) {
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    if (!thread_.joinable())
+      thread_ = std::thread([this] { work(); });
   }
   changed_.notify_all();
 }
@@ -34,7 +35,8 @@ void CheckpointRemover::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || !orders_.empty(); });
-    if (stop_) return;
+    if (stop_)
+      return;
     const DeleteCheckpoint order = std::move(orders_.front());
     orders_.pop_front();
     busy_ = true;

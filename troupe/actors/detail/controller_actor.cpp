@@ -1,4 +1,8 @@
 #include <troupe/actors/detail/controller_actor.hpp>
+#include <troupe/actors/detail/exception_text.hpp>
+#include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
+#include <troupe/base/log.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -14,11 +18,6 @@
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
-
-#include <troupe/actors/detail/exception_text.hpp>
-#include <troupe/actors/detail/messages.hpp>
-#include <troupe/actors/detail/user_thread.hpp>
-#include <troupe/base/log.hpp>
 
 namespace troupe::detail {
 
@@ -41,36 +40,37 @@ public:
     core_.start(real_clock().now(), real_clock().wall_ms());
     settle();
     return {
-      [this](Reported& event) { handle(std::move(event)); },
-      [this](TrialStarted& event) { handle(std::move(event)); },
-      [this](TrialEnded& event) { handle(std::move(event)); },
-      [this](CheckpointSaved& event) { handle(std::move(event)); },
-      [this](store_news_atom) { store_news(); },
-      [this](TrialFailed& event) { handle(std::move(event)); },
-      [this](ResetRefused& event) { handle(std::move(event)); },
-      [this](WorkerStarted& event) { handle(std::move(event)); },
-      [this](WorkerExited& event) {
-        routes_.erase(event.worker);
-        handle(std::move(event));
-      },
-      [this](StopRequested& event) { handle(std::move(event)); },
-      [this](tick_due_atom, uint64_t number) { tick_due(number); },
-      [this](StoreFailed& failed) {
-        core_.store_failed(std::move(failed.error));
-        settle();
-      },
-      [this](thread_abandoned_atom) { core_.thread_abandoned(); },
-      [this](give_up_atom) {
-        core_.fail(Error(ErrorCode::cancelled, "the controller was destroyed before its end"),
-                   true);
-        settle();
-      },
+        [this](Reported& event) { handle(std::move(event)); },
+        [this](TrialStarted& event) { handle(std::move(event)); },
+        [this](TrialEnded& event) { handle(std::move(event)); },
+        [this](CheckpointSaved& event) { handle(std::move(event)); },
+        [this](store_news_atom) { store_news(); },
+        [this](TrialFailed& event) { handle(std::move(event)); },
+        [this](ResetRefused& event) { handle(std::move(event)); },
+        [this](WorkerStarted& event) { handle(std::move(event)); },
+        [this](WorkerExited& event) {
+          routes_.erase(event.worker);
+          handle(std::move(event));
+        },
+        [this](StopRequested& event) { handle(std::move(event)); },
+        [this](tick_due_atom, uint64_t number) { tick_due(number); },
+        [this](StoreFailed& failed) {
+          core_.store_failed(std::move(failed.error));
+          settle();
+        },
+        [this](thread_abandoned_atom) { core_.thread_abandoned(); },
+        [this](give_up_atom) {
+          core_.fail(Error(ErrorCode::cancelled, "the controller was destroyed before its end"),
+                     true);
+          settle();
+        },
     };
   }
 
   /// Also after a defect: whoever waits must not wait for ever.
   void on_exit() override {
     if (!done_) {
+      writer_.reset();  // it uses the journal, which may be gone once the end is announced
       announce(Error(ErrorCode::internal, "the controller actor ended before its experiment"));
     }
   }
@@ -87,15 +87,15 @@ private:
     auto self = caf::actor_cast<caf::actor>(ctrl());
     // One message however many announcements come before it is looked at.
     auto news = [this, self](Sequence) {
-      if (!news_pending_.exchange(true)) caf::anon_send(self, store_news_atom_v);
+      if (!news_pending_.exchange(true))
+        caf::anon_send(self, store_news_atom_v);
     };
     StoreWriterOptions options;
     options.durability = parts_.options.durability;
     writer_ = std::make_unique<StoreWriter>(
-      parts_.journal, options,
-      StoreWriterCallbacks{news, news, [self](const Error& error) {
-                             caf::anon_send(self, StoreFailed{error});
-                           }});
+        parts_.journal, options, StoreWriterCallbacks{news, news, [self](const Error& error) {
+                                                        caf::anon_send(self, StoreFailed{error});
+                                                      }});
   }
 
   template <class Body>
@@ -106,7 +106,8 @@ private:
 
   void store_news() {
     news_pending_.store(false);
-    if (!writer_) return;
+    if (!writer_)
+      return;
     core_.on_accepted(writer_->accepted());
     core_.on_durable(writer_->durable());
     tell_progress();
@@ -114,7 +115,8 @@ private:
   }
 
   void tell_progress() {
-    if (!parts_.on_progress) return;
+    if (!parts_.on_progress)
+      return;
     try {
       parts_.on_progress(parts_.journal.watermarks());
     } catch (...) {
@@ -123,17 +125,20 @@ private:
   }
 
   void tick_due(uint64_t number) {
-    if (number != armed_number_) return;
+    if (number != armed_number_)
+      return;
     armed_for_.reset();
     const auto deadline = core_.next_deadline();
     const TimePoint now = real_clock().now();
-    if (deadline && *deadline <= now) core_.handle({now, real_clock().wall_ms(), Tick{}});
+    if (deadline && *deadline <= now)
+      core_.handle({now, real_clock().wall_ms(), Tick{}});
     settle();
   }
 
   /// After anything happened.
   void settle() {
-    if (done_) return;
+    if (done_)
+      return;
     {
       const std::lock_guard lock(parts_.outcome->mutex);
       parts_.outcome->counters = core_.counters();
@@ -143,7 +148,8 @@ private:
       return;
     }
     const auto deadline = core_.next_deadline();
-    if (!deadline || (armed_for_ && *armed_for_ <= *deadline)) return;
+    if (!deadline || (armed_for_ && *armed_for_ <= *deadline))
+      return;
     armed_for_ = deadline;
     // Not longer than CAF's clock can count.
     const Duration wait = std::clamp<Duration>(*deadline - real_clock().now(), Duration::zero(),
@@ -157,7 +163,8 @@ private:
     if (Status stopped = writer_->stop(store_stop_deadline); !stopped) {
       result = std::move(stopped).error();
     }
-    if (core_.error()) result = *core_.error();
+    if (core_.error())
+      result = *core_.error();
     writer_.reset();
     parts_.agent = nullptr;
     tell_progress();
@@ -197,16 +204,17 @@ private:
     StartOrder order{std::move(start), parts_.options.experiment_name, parts_.options.step_timeout,
                      parts_.options.log_to_file};
     request(parts_.agent, caf::timespan{agent_deadline}, std::move(order))
-      .then([this, worker](Route& route) { route_known(worker, route); },
-            [this, worker](caf::error&) {
-              handle(WorkerExited{worker, FailureKind::infrastructure,
-                                  "the node agent did not start a worker within 60 s"});
-            });
+        .then([this, worker](Route& route) { route_known(worker, route); },
+              [this, worker](caf::error&) {
+                handle(WorkerExited{worker, FailureKind::infrastructure,
+                                    "the node agent did not start a worker within 60 s"});
+              });
   }
 
   void route_known(WorkerId worker, Route& route) {
     const auto found = routes_.find(worker);
-    if (found == routes_.end()) return;
+    if (found == routes_.end())
+      return;
     monitor(route.keeper);
     found->second.keeper = std::move(route.keeper);
     found->second.thread = std::move(route.thread);
@@ -220,7 +228,8 @@ private:
     const auto lost = std::find_if(routes_.begin(), routes_.end(), [&keeper](const auto& entry) {
       return entry.second.keeper == keeper;
     });
-    if (lost == routes_.end()) return;
+    if (lost == routes_.end())
+      return;
     const WorkerId worker = lost->first;
     routes_.erase(lost);
     handle(WorkerExited{worker, FailureKind::infrastructure, "the keeper of the worker failed"});
@@ -228,29 +237,30 @@ private:
 
   void send_to_worker(Command command) {
     std::visit(
-      [this, &command](auto& order) {
-        using Order = std::decay_t<decltype(order)>;
-        if constexpr (!std::is_same_v<Order, StartWorker> &&
-                      !std::is_same_v<Order, DeleteCheckpoint>) {
-          const auto found = routes_.find(order.worker);
-          if (found == routes_.end()) return;  // gone meanwhile; the loop hears of it
-          Destination& to = found->second;
-          constexpr bool straight =
-            std::is_same_v<Order, RunTrial> || std::is_same_v<Order, Answer>;
-          if (!to.keeper) {
-            to.waiting.push_back(std::move(command));
-          } else if constexpr (straight) {
-            if (to.thread) {
-              to.thread->mailbox().post(std::move(order));
+        [this, &command](auto& order) {
+          using Order = std::decay_t<decltype(order)>;
+          if constexpr (!std::is_same_v<Order, StartWorker> &&
+                        !std::is_same_v<Order, DeleteCheckpoint>) {
+            const auto found = routes_.find(order.worker);
+            if (found == routes_.end())
+              return;  // gone meanwhile; the loop hears of it
+            Destination& to = found->second;
+            constexpr bool straight =
+                std::is_same_v<Order, RunTrial> || std::is_same_v<Order, Answer>;
+            if (!to.keeper) {
+              to.waiting.push_back(std::move(command));
+            } else if constexpr (straight) {
+              if (to.thread) {
+                to.thread->mailbox().post(std::move(order));
+              } else {
+                send(to.keeper, std::move(order));
+              }
             } else {
               send(to.keeper, std::move(order));
             }
-          } else {
-            send(to.keeper, std::move(order));
           }
-        }
-      },
-      command);
+        },
+        command);
   }
 
   ControllerParts parts_;

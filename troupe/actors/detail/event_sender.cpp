@@ -1,4 +1,5 @@
 #include <troupe/actors/detail/event_sender.hpp>
+#include <troupe/actors/detail/messages.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -6,20 +7,18 @@
 
 #include <caf/send.hpp>
 
-#include <troupe/actors/detail/messages.hpp>
-
 namespace troupe::detail {
 
 std::function<void(EventBody)> event_sender(caf::actor controller) {
   return [controller = std::move(controller)](EventBody event) {
     std::visit(
-      [&controller](auto& body) {
-        // A tick is the controller's own.
-        if constexpr (!std::is_same_v<std::decay_t<decltype(body)>, Tick>) {
-          caf::anon_send(controller, std::move(body));
-        }
-      },
-      event);
+        [&controller](auto& body) {
+          // A tick is the controller's own.
+          if constexpr (!std::is_same_v<std::decay_t<decltype(body)>, Tick>) {
+            caf::anon_send(controller, std::move(body));
+          }
+        },
+        event);
   };
 }
 

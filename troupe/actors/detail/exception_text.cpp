@@ -1,6 +1,7 @@
 #include <troupe/actors/detail/exception_text.hpp>
-
-#include <cxxabi.h>
+#include <troupe/base/error.hpp>
+#include <troupe/base/limits.hpp>
+#include <troupe/runtime/process/worker_process.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -8,9 +9,7 @@
 #include <new>
 #include <typeinfo>
 
-#include <troupe/base/error.hpp>
-#include <troupe/base/limits.hpp>
-#include <troupe/runtime/process/worker_process.hpp>
+#include <cxxabi.h>
 
 namespace troupe::detail {
 
@@ -19,7 +18,7 @@ namespace {
 std::string type_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
-    abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
   return status == 0 && name ? name.get() : type.name();
 }
 
@@ -66,6 +65,12 @@ std::string current_exception_text() noexcept {
   } catch (...) {
     return "out of memory";  // fits into the object itself: allocates nothing
   }
+}
+
+void pass_forced_unwind() {
+  // It has no type of C++. Caught as abi::__forced_unwind it would have no address either.
+  if (abi::__cxa_current_exception_type() == nullptr)
+    throw;
 }
 
 }  // namespace troupe::detail

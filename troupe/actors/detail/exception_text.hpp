@@ -10,4 +10,9 @@ namespace troupe::detail {
 /// `limits::max_error_message_bytes`.
 std::string current_exception_text() noexcept;
 
+/// Lets pass what is not an exception although it unwinds like one: the end of a thread
+/// (pthread_exit, cancellation) must not be caught. First thing in a `catch (...)` around user
+/// code.
+void pass_forced_unwind();
+
 }  // namespace troupe::detail

@@ -38,12 +38,11 @@ Result<caf::actor> dial_link(caf::actor_system& system, FileDescriptor socket, D
   bool late = false;
   self->request(basp(system), caf::timespan{deadline}, caf::connect_atom_v, std::move(scribe),
                 link_port)
-    .receive(
-      [&](caf::node_id&, caf::strong_actor_ptr& whom, std::set<std::string>&) {
-        found = caf::actor_cast<caf::actor>(whom);
-      },
-      [&](caf::error& error) { late = error == caf::sec::request_timeout; });
-  if (found) return found;
+      .receive([&](caf::node_id&, caf::strong_actor_ptr& whom,
+                   std::set<std::string>&) { found = caf::actor_cast<caf::actor>(whom); },
+               [&](caf::error& error) { late = error == caf::sec::request_timeout; });
+  if (found)
+    return found;
   return late ? Error(ErrorCode::deadline_exceeded, "the other end of the link does not answer")
               : Error(ErrorCode::unavailable, "the other end of the link is gone");
 }

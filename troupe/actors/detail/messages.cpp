@@ -1,12 +1,11 @@
 #include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/meta_objects.hpp>
+#include <troupe/base/version.hpp>
 
 #include <string_view>
 
 #include <caf/init_global_meta_objects.hpp>
 #include <caf/json_writer.hpp>
-
-#include <troupe/actors/detail/meta_objects.hpp>
-#include <troupe/base/version.hpp>
 
 namespace troupe::detail {
 
@@ -32,7 +31,8 @@ template <class T>
 void add_layout(std::string& text, T sample) {
   caf::json_writer writer;
   writer.skip_empty_fields(false);
-  if (!writer.apply(sample)) text += "not inspectable";
+  if (!writer.apply(sample))
+    text += "not inspectable";
   const auto json = writer.str();
   text.append(json.data(), json.size());
   text += '\n';

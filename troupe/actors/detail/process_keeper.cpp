@@ -1,3 +1,12 @@
+#include <troupe/actors/detail/keeper.hpp>
+#include <troupe/actors/detail/link.hpp>
+#include <troupe/actors/detail/watch.hpp>
+#include <troupe/actors/detail/worker_main.hpp>
+#include <troupe/base/limits.hpp>
+#include <troupe/base/log.hpp>
+#include <troupe/base/version.hpp>
+#include <troupe/runtime/process/detail/output_text.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -10,15 +19,6 @@
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
-
-#include <troupe/actors/detail/keeper.hpp>
-#include <troupe/actors/detail/link.hpp>
-#include <troupe/actors/detail/watch.hpp>
-#include <troupe/actors/detail/worker_main.hpp>
-#include <troupe/base/limits.hpp>
-#include <troupe/base/log.hpp>
-#include <troupe/base/version.hpp>
-#include <troupe/runtime/process/detail/output_text.hpp>
 
 namespace troupe::detail {
 
@@ -50,19 +50,23 @@ public:
       }
     });
     monitor(controller_);
-    if (!start()) return {};
+    if (!start())
+      return {};
     delayed_send(this, period_, look_after_atom_v);
     return {
-      [this](WorkerHello& hello) { said_hello(hello); },
-      [this](Pong& pong) { answered(pong); },
-      [this](RunTrial& order) { run(order); },
-      [this](Answer& answer) { forward(answer); },
-      [this](StopTrial& stop) { forward(stop); },
-      [this](StopWorker& order) { stop(order); },
-      [this](ProcessEnded& ended) { process_ended(ended.status); },
-      [this](look_after_atom) { look_after(); },
+        [this](WorkerHello& hello) { said_hello(hello); },
+        [this](Pong& pong) { answered(pong); },
+        [this](RunTrial& order) { run(order); },
+        [this](Answer& answer) { forward(answer); },
+        [this](StopTrial& stop) { forward(stop); },
+        [this](StopWorker& order) { stop(order); },
+        [this](ProcessEnded& ended) { process_ended(ended.status); },
+        [this](look_after_atom) { look_after(); },
     };
   }
+
+  /// The process holds callbacks that hold this actor.
+  void on_exit() override { process_ = Process(); }
 
 private:
   using Order = std::variant<RunTrial, Answer, StopTrial>;
@@ -94,12 +98,13 @@ private:
   }
 
   void said_hello(WorkerHello& hello) {
-    if (control_ || ending_) return;
+    if (control_ || ending_)
+      return;
     if (hello.protocol != protocol_hash()) {
       kill(FailureKind::infrastructure,
            "the worker speaks another protocol than this process (Troupe " + hello.version +
-             ", here " + std::string(version_string) +
-             "): the program was replaced while it ran. Start it again");
+               ", here " + std::string(version_string) +
+               "): the program was replaced while it ran. Start it again");
       return;
     }
     start_deadline_.reset();
@@ -116,13 +121,16 @@ private:
 
   template <class Body>
   void forward(Body& order) {
-    if (ending_) return;
+    if (ending_)
+      return;
     if (!control_) {
       waiting_.push_back(std::move(order));
       return;
     }
-    if constexpr (std::is_same_v<Body, RunTrial>) prepare(order);
-    if constexpr (std::is_same_v<Body, StopTrial>) watch_.trial_stopped();
+    if constexpr (std::is_same_v<Body, RunTrial>)
+      prepare(order);
+    if constexpr (std::is_same_v<Body, StopTrial>)
+      watch_.trial_stopped();
     send(control_, std::move(order));
   }
 
@@ -130,7 +138,7 @@ private:
     if (const Status within = check_limits(order.config); !within) {
       send(controller_, TrialFailed{worker(), order.key,
                                     "the configuration cannot be sent to a worker: " +
-                                      within.error().to_string(),
+                                        within.error().to_string(),
                                     true});
       return;
     }
@@ -141,7 +149,7 @@ private:
     watch_.trial_started();
     // From here on the output is the trial's.
     const std::filesystem::path log_file =
-      order_.log_to_file ? std::filesystem::path(order.trial_dir) / "output.log" : "";
+        order_.log_to_file ? std::filesystem::path(order.trial_dir) / "output.log" : "";
     if (const Status set = process_.set_log_file(log_file, output_log_limit_bytes); !set) {
       log::warning("the output of a trial is not written to its folder",
                    {{"trial", order.key}, {"error", set.error()}});
@@ -150,45 +158,51 @@ private:
 
   void answered(const Pong& pong) {
     last_answer_ = std::max(last_answer_, pong.number);
-    if (ending_) return;
+    if (ending_)
+      return;
     Watch::Verdict verdict = watch_.look(pong.progress);
-    if (verdict.cancel) send(control_, std::move(*verdict.cancel));
-    if (verdict.expired) kill(FailureKind::user, std::move(*verdict.expired));
+    if (verdict.cancel)
+      send(control_, std::move(*verdict.cancel));
+    if (verdict.expired)
+      kill(FailureKind::user, std::move(*verdict.expired));
   }
 
   void look_after() {
     watch_.tick(period_);
     delayed_send(this, period_, look_after_atom_v);
     if (exited_) {
-      if (watch_.now() >= *drained_by_) finish();
+      if (watch_.now() >= *drained_by_)
+        finish();
       return;
     }
     if (kill_at_ && watch_.now() >= *kill_at_) {
       process_.kill();
       kill_at_.reset();
     }
-    if (ending_) return;
+    if (ending_)
+      return;
     if (start_deadline_ && watch_.now() >= *start_deadline_) {
       kill(FailureKind::infrastructure,
-           "the worker process did not say hello within " +
-             to_text(options_.worker_start_timeout) +
-             ": does main call troupe::run or troupe::run_worker_if_asked, first thing?");
+           "the worker process did not say hello within " + to_text(options_.worker_start_timeout) +
+               ": does main call troupe::run or troupe::run_worker_if_asked, first thing?");
       return;
     }
-    if (!control_) return;
+    if (!control_)
+      return;
     if (period_ * static_cast<int64_t>(last_ping_ - last_answer_) >= options_.unresponsive_after) {
       // A stopped process is user code's doing, and its exit status says so.
       kill(process_.stopped() ? FailureKind::user : FailureKind::infrastructure,
-           process_.stopped() ? ""
-                              : "the worker did not answer for " +
-                                  to_text(options_.unresponsive_after));
+           process_.stopped()
+               ? ""
+               : "the worker did not answer for " + to_text(options_.unresponsive_after));
       return;
     }
     send(control_, Ping{++last_ping_});
   }
 
   void stop(const StopWorker& order) {
-    if (exited_) return;
+    if (exited_)
+      return;
     if (order.at_once || !control_) {
       expected_ = true;
       ending_ = true;
@@ -226,7 +240,8 @@ private:
     exited_ = status;
     drained_by_ = watch_.now() + drain_deadline;
     // What a worker that was told to end still had to say is of no interest any more.
-    if (link_down_ || expected_ || !control_) finish();
+    if (link_down_ || expected_ || !control_)
+      finish();
   }
 
   void finish() {
@@ -237,8 +252,7 @@ private:
     } else if (kind_ && !why_.empty()) {
       gone(*kind_, with_tail(why_, tail));
     } else if (!control_) {
-      gone(FailureKind::infrastructure,
-           "the worker process ended before it said hello: " + how);
+      gone(FailureKind::infrastructure, "the worker process ended before it said hello: " + how);
     } else if (lost_link_ && exited_->requested) {
       gone(FailureKind::user,
            with_tail("the worker lost its link to Troupe: did user code close file descriptors "
@@ -256,7 +270,8 @@ private:
   }
 
   void gone(FailureKind kind, std::string message) {
-    if (reported_) return;
+    if (reported_)
+      return;
     reported_ = true;
     send(controller_, WorkerExited{worker(), kind, std::move(message)});
     quit();
@@ -299,7 +314,8 @@ Duration look_after_period(const KeeperOptions& options, Duration step_timeout) 
   Duration period = std::chrono::seconds(1);
   period = std::min(period, options.unresponsive_after / 4);
   period = std::min(period, options.stop_grace / 2);
-  if (step_timeout > Duration::zero()) period = std::min(period, step_timeout / 4);
+  if (step_timeout > Duration::zero())
+    period = std::min(period, step_timeout / 4);
   return std::max<Duration>(period, std::chrono::milliseconds(10));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <optional>
-
 #include <troupe/actors/session.hpp>
+
+#include <optional>
 
 /// The trial that runs on this thread, behind the functions of session.hpp.
 namespace troupe::detail {

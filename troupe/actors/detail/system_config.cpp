@@ -1,4 +1,6 @@
+#include <troupe/actors/detail/meta_objects.hpp>
 #include <troupe/actors/detail/system_config.hpp>
+#include <troupe/base/error.hpp>
 
 #include <sstream>
 #include <string>
@@ -6,9 +8,6 @@
 
 #include <caf/init_global_meta_objects.hpp>
 #include <caf/io/middleman.hpp>
-
-#include <troupe/actors/detail/meta_objects.hpp>
-#include <troupe/base/error.hpp>
 
 namespace troupe::detail {
 
@@ -22,7 +21,9 @@ void init_all_types() {
   init_message_types();
 }
 
-void add_required_modules(caf::actor_system_config& config) { config.load<caf::io::middleman>(); }
+void add_required_modules(caf::actor_system_config& config) {
+  config.load<caf::io::middleman>();
+}
 
 SystemConfig::SystemConfig(std::size_t threads) {
   add_required_modules(*this);

@@ -1,4 +1,8 @@
-#include <unistd.h>
+#include <troupe/actors/detail/event_sender.hpp>
+#include <troupe/actors/detail/keeper.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
+#include <troupe/actors/detail/watch.hpp>
+#include <troupe/base/log.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,12 +14,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
-
-#include <troupe/actors/detail/event_sender.hpp>
-#include <troupe/actors/detail/keeper.hpp>
-#include <troupe/actors/detail/user_thread.hpp>
-#include <troupe/actors/detail/watch.hpp>
-#include <troupe/base/log.hpp>
+#include <unistd.h>
 
 namespace troupe::detail {
 
@@ -41,22 +40,23 @@ public:
     set_down_handler([this](caf::down_msg&) { stop({{}, true}); });
     monitor(controller_);
     thread_->start({
-      event_sender(controller_),
-      [self = caf::actor_cast<caf::actor>(ctrl())](bool orderly) {
-        caf::anon_send(self, thread_ended_atom_v, orderly);
-      },
+        event_sender(controller_),
+        [self = caf::actor_cast<caf::actor>(ctrl())](bool orderly) {
+          caf::anon_send(self, thread_ended_atom_v, orderly);
+        },
     });
     send(controller_, WorkerStarted{worker(), ::getpid(), options_.host});
-    if (order_.step_timeout > Duration::zero()) tick_later();
+    if (order_.step_timeout > Duration::zero())
+      tick_later();
     return {
-      [this](StopTrial& stop) {
-        watch_.trial_stopped();
-        tick_later();
-        thread_->mailbox().post(std::move(stop));
-      },
-      [this](StopWorker& order) { stop(order); },
-      [this](thread_ended_atom, bool orderly) { ended(orderly); },
-      [this](look_after_atom, uint64_t number) { look_after(number); },
+        [this](StopTrial& stop) {
+          watch_.trial_stopped();
+          tick_later();
+          thread_->mailbox().post(std::move(stop));
+        },
+        [this](StopWorker& order) { stop(order); },
+        [this](thread_ended_atom, bool orderly) { ended(orderly); },
+        [this](look_after_atom, uint64_t number) { look_after(number); },
     };
   }
 
@@ -64,24 +64,30 @@ private:
   WorkerId worker() const { return order_.start.worker; }
 
   void tick_later() {
-    if (std::exchange(ticking_, true)) return;
+    if (std::exchange(ticking_, true))
+      return;
     delayed_send(this, period_, look_after_atom_v, ticks_);
   }
 
   void look_after(uint64_t number) {
-    if (number != ticks_) return;
+    if (number != ticks_)
+      return;
     ticking_ = false;
     watch_.tick(period_);
     tick_later();
     const UserProgress progress = thread_->mailbox().progress();
-    if (progress.activity == UserActivity::ended) return;  // its last word is on the way
+    if (progress.activity == UserActivity::ended)
+      return;  // its last word is on the way
     if (abandon_at_) {
-      if (watch_.now() >= *abandon_at_) abandon("the worker did not end when it was told to");
+      if (watch_.now() >= *abandon_at_)
+        abandon("the worker did not end when it was told to");
       return;
     }
     Watch::Verdict verdict = watch_.look(progress);
-    if (verdict.cancel) thread_->mailbox().cancel(std::move(*verdict.cancel));
-    if (verdict.expired) abandon(std::move(*verdict.expired));
+    if (verdict.cancel)
+      thread_->mailbox().cancel(std::move(*verdict.cancel));
+    if (verdict.expired)
+      abandon(std::move(*verdict.expired));
   }
 
   void stop(const StopWorker& order) {

@@ -1,11 +1,10 @@
 #include <troupe/actors/detail/trial.hpp>
-
-#include <cmath>
-#include <utility>
-
 #include <troupe/base/error.hpp>
 #include <troupe/base/limits.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+
+#include <cmath>
+#include <utility>
 
 namespace troupe::detail {
 
@@ -18,16 +17,20 @@ std::size_t approximate_bytes(const Value& value);
 
 std::size_t approximate_bytes(const Map& map) {
   std::size_t bytes = 8;
-  for (const auto& [key, value] : map) bytes += key.size() + 4 + approximate_bytes(value);
+  for (const auto& [key, value] : map)
+    bytes += key.size() + 4 + approximate_bytes(value);
   return bytes;
 }
 
 std::size_t approximate_bytes(const Value& value) {
-  if (const auto* text = value.get_if<std::string>()) return text->size() + 8;
-  if (const auto* map = value.get_if<Map>()) return approximate_bytes(*map);
+  if (const auto* text = value.get_if<std::string>())
+    return text->size() + 8;
+  if (const auto* map = value.get_if<Map>())
+    return approximate_bytes(*map);
   std::size_t bytes = 9;
   if (const auto* list = value.get_if<List>()) {
-    for (const Value& each : *list) bytes += approximate_bytes(each);
+    for (const Value& each : *list)
+      bytes += approximate_bytes(each);
   }
   return bytes;
 }
@@ -35,21 +38,26 @@ std::size_t approximate_bytes(const Value& value) {
 Status check_metrics(const Metrics& metrics) {
   TROUPE_RETURN_IF_ERROR(check_limits(metrics).with_context("the reported metrics"));
   const std::size_t bytes = approximate_bytes(metrics);
-  if (bytes <= max_metrics_bytes) return ok();
+  if (bytes <= max_metrics_bytes)
+    return ok();
   return Error(ErrorCode::resource_exhausted,
                "the reported metrics have " + std::to_string(bytes) + " bytes, at most " +
-                 std::to_string(max_metrics_bytes) +
-                 " are possible: write large data to a checkpoint or to the trial's folder");
+                   std::to_string(max_metrics_bytes) +
+                   " are possible: write large data to a checkpoint or to the trial's folder");
 }
 
 bool is_true(const Metrics& metrics, std::string_view key) {
   const Value* value = metrics.find_key(key);
-  if (!value) return false;
-  if (value->is_bool()) return value->as_bool();
+  if (!value)
+    return false;
+  if (value->is_bool())
+    return value->as_bool();
   return value->is_number() && value->as_double() != 0;
 }
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace
 
@@ -88,14 +96,16 @@ Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
   const uint64_t iteration = context_.iteration + 1;
   double this_iter_s = seconds(took);
   if (const Value* given = metrics.find_key("time_this_iter_s"); given && given->is_number()) {
-    if (std::isfinite(given->as_double())) this_iter_s = given->as_double();
+    if (std::isfinite(given->as_double()))
+      this_iter_s = given->as_double();
   } else {
     metrics["time_this_iter_s"] = this_iter_s;
   }
   const double time_total_s = time_total_s_ + this_iter_s;
   metrics["time_total_s"] = time_total_s;
   metrics["training_iteration"] = iteration;
-  if (!metrics.find_key("timestamp")) metrics["timestamp"] = mailbox_.clock().wall_ms();
+  if (!metrics.find_key("timestamp"))
+    metrics["timestamp"] = mailbox_.clock().wall_ms();
   TROUPE_RETURN_IF_ERROR(check_metrics(metrics));
 
   const bool done = is_true(metrics, "done");
@@ -124,13 +134,16 @@ void FunctionTrial::begin() {
 }
 
 bool FunctionTrial::stopped() {
-  if (!stopped_ && mailbox().take_stop(order().key)) stopped_ = true;
+  if (!stopped_ && mailbox().take_stop(order().key))
+    stopped_ = true;
   return stopped_;
 }
 
 std::optional<TrialFailure> FunctionTrial::take_failure() {
-  if (!cancelled_) cancelled_ = mailbox().take_cancelled();
-  if (!cancelled_) return std::nullopt;
+  if (!cancelled_)
+    cancelled_ = mailbox().take_cancelled();
+  if (!cancelled_)
+    return std::nullopt;
   return TrialFailure{std::move(*cancelled_)};
 }
 
@@ -141,22 +154,26 @@ void FunctionTrial::unwind() {
 
 void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
   const Duration took = mailbox().clock().now() - since_;
-  if (!cancelled_) cancelled_ = mailbox().take_cancelled();
-  if (cancelled_ || stopped()) unwind();
+  if (!cancelled_)
+    cancelled_ = mailbox().take_cancelled();
+  if (cancelled_ || stopped())
+    unwind();
   std::optional<CheckpointRef> saved;
   if (checkpoint) {
     mailbox().enter(UserActivity::save, iteration() + 1);
     Result<CheckpointRef> copied =
-      copy_checkpoint(order().trial_dir, next_checkpoint_, iteration() + 1,
-                      time_total_s() + seconds(took), checkpoint->directory());
+        copy_checkpoint(order().trial_dir, next_checkpoint_, iteration() + 1,
+                        time_total_s() + seconds(took), checkpoint->directory());
     mailbox().enter(UserActivity::step, iteration() + 1);
-    if (!copied) throw Exception(std::move(copied).error().with_context("report"));
+    if (!copied)
+      throw Exception(std::move(copied).error().with_context("report"));
     ++next_checkpoint_;
     saved = std::move(copied).value();
   }
   const std::optional<Answer> answer =
-    send_report(std::move(metrics), took, std::move(saved)).value_or_throw();
-  if (!answer || answer->verdict != Verdict::go_on) unwind();
+      send_report(std::move(metrics), took, std::move(saved)).value_or_throw();
+  if (!answer || answer->verdict != Verdict::go_on)
+    unwind();
   begin();
 }
 

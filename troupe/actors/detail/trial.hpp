@@ -1,12 +1,12 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <troupe/actors/detail/session.hpp>
 #include <troupe/actors/detail/user_mailbox.hpp>
 #include <troupe/base/result.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace troupe::detail {
 

@@ -1,21 +1,33 @@
-#include <troupe/actors/detail/trial_runner.hpp>
-
-#include <cxxabi.h>
-
-#include <algorithm>
-#include <span>
-#include <utility>
-
 #include <troupe/actors/detail/exception_text.hpp>
+#include <troupe/actors/detail/trial_runner.hpp>
 #include <troupe/base/limits.hpp>
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
 
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+#include <sys/stat.h>
+
 namespace troupe::detail {
+namespace {
+
+/// User code and checkpoints find the folder in place, whoever else writes into it, and when. Not
+/// synced: an empty folder that a loss of power takes away is made again by the next attempt.
+void make_trial_folder(const std::string& trial_dir) {
+  if (::mkdir(trial_dir.c_str(), 0755) == 0 || errno == EEXIST)
+    return;
+  throw TrialFailure{errno_error(errno, "cannot make the trial folder " + trial_dir).message()};
+}
+
+}  // namespace
 
 TrialRunner::TrialRunner(UserMailbox& mailbox, WorkerSetup setup)
     : mailbox_(mailbox), setup_(std::move(setup)) {
-  if (setup_.memory_bytes > 0) reserve_ = std::make_unique<char[]>(limits::mib);
+  if (setup_.memory_bytes > 0)
+    reserve_ = std::make_unique<char[]>(limits::mib);
 }
 
 TrialRunner::~TrialRunner() = default;
@@ -24,7 +36,9 @@ void TrialRunner::run(RunTrial order) {
   const TrialKey key = order.key;
   try {
     Result<TrainableEntry> entry = find_trainable(order.trainable);
-    if (!entry) throw TrialFailure{entry.error().message()};
+    if (!entry)
+      throw TrialFailure{entry.error().message()};
+    make_trial_folder(order.trial_dir);
     if (entry->is_function()) {
       FunctionTrial trial(mailbox_, setup_, std::move(order));
       run_function(trial, *entry);
@@ -46,7 +60,8 @@ void TrialRunner::run_class(Trial& trial, const TrainableEntry& entry) {
     return;
   }
   restore(trial, entry);
-  while (step(trial)) {}
+  while (step(trial)) {
+  }
 }
 
 bool TrialRunner::prepare(Trial& trial, const TrainableEntry& entry) {
@@ -58,9 +73,8 @@ bool TrialRunner::prepare(Trial& trial, const TrainableEntry& entry) {
   mailbox_.enter(UserActivity::prepare, 0);
   try {
     return object_->reset_config(trial.order().config);
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
+    pass_forced_unwind();
     throw failure("reset_config failed");
   }
 }
@@ -70,14 +84,14 @@ void TrialRunner::make_object(Trial& trial, const TrainableEntry& entry) {
   try {
     object_.reset();
     object_ = entry.create();
-    if (!object_) throw TrialFailure{"trainable '" + entry.name + "' made no object"};
+    if (!object_)
+      throw TrialFailure{"trainable '" + entry.name + "' made no object"};
     object_name_ = entry.name;
     object_->setup(trial.order().config);
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (const TrialFailure&) {
     throw;
   } catch (...) {
+    pass_forced_unwind();
     throw failure("setup failed");
   }
 }
@@ -92,9 +106,11 @@ void TrialRunner::restore(Trial& trial, const TrainableEntry& entry) {
   while (!left.empty() && !loaded) {
     const Result<std::size_t> found = pick_checkpoint(trial.order().trial_dir, left, notes);
     const std::size_t good = found ? *found : left.size();
-    for (const CheckpointRef& ref : left.first(good)) damaged.push_back(ref.number);
+    for (const CheckpointRef& ref : left.first(good))
+      damaged.push_back(ref.number);
     left = left.subspan(good);
-    if (left.empty()) break;
+    if (left.empty())
+      break;
     const CheckpointRef& ref = left.front();
     try {
       if (object_) {
@@ -102,23 +118,26 @@ void TrialRunner::restore(Trial& trial, const TrainableEntry& entry) {
       }
       trial.restored(ref);
       loaded = true;
-    } catch (const abi::__forced_unwind&) {
-      throw;
     } catch (...) {
+      pass_forced_unwind();
       // What it loaded may be half: the next one, and a start from nothing, need a fresh object.
       TrialFailure failed = failure("load_checkpoint of " + ref.directory + " failed");
       notes.push_back(failed.message);
-      if (!load_failed) load_failed = std::move(failed);
+      if (!load_failed)
+        load_failed = std::move(failed);
       damaged.push_back(ref.number);
       left = left.subspan(1);
-      if (!left.empty()) make_object(trial, entry);
+      if (!left.empty())
+        make_object(trial, entry);
       mailbox_.enter(UserActivity::restore, 0);
     }
   }
   // A checkpoint that is whole and cannot be loaded: starting over in silence would hide a defect.
-  if (load_failed && !loaded) throw TrialFailure{std::move(load_failed->message)};
+  if (load_failed && !loaded)
+    throw TrialFailure{std::move(load_failed->message)};
   std::string note;
-  for (const std::string& each : notes) note += (note.empty() ? "" : "; ") + each;
+  for (const std::string& each : notes)
+    note += (note.empty() ? "" : "; ") + each;
   note.resize(std::min(note.size(), limits::max_error_message_bytes));
   trial.send_started(std::move(damaged), std::move(note));
 }
@@ -127,7 +146,8 @@ bool TrialRunner::step(Trial& trial) {
   const uint64_t number = trial.iteration() + 1;
   if (const auto order = mailbox_.take_stop(trial.order().key)) {
     // The object stands where the last accepted result left it.
-    if (order->save) save(trial, *order->save);
+    if (order->save)
+      save(trial, *order->save);
     trial.send_ended(false);
     return false;
   }
@@ -136,26 +156,29 @@ bool TrialRunner::step(Trial& trial) {
   const TimePoint start = mailbox_.clock().now();
   try {
     metrics = object_->step();
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
+    pass_forced_unwind();
     throw failure("step " + std::to_string(number) + " failed");
   }
   const Duration took = mailbox_.clock().now() - start;
-  if (auto reason = mailbox_.take_cancelled()) throw TrialFailure{std::move(*reason)};
+  if (auto reason = mailbox_.take_cancelled())
+    throw TrialFailure{std::move(*reason)};
 
   std::optional<Answer> answer;
   if (!mailbox_.take_stop(trial.order().key)) {
     auto sent = trial.send_report(std::move(metrics), took, std::nullopt);
-    if (!sent) throw TrialFailure{sent.error().to_string()};
+    if (!sent)
+      throw TrialFailure{sent.error().to_string()};
     answer = std::move(*sent);
   }
   if (!answer) {  // told to stop: this step does not count, so nothing is saved after it
     trial.send_ended(false);
     return false;
   }
-  if (answer->save) save(trial, *answer->save);
-  if (answer->verdict == Verdict::go_on) return true;
+  if (answer->save)
+    save(trial, *answer->save);
+  if (answer->verdict == Verdict::go_on)
+    return true;
   trial.send_ended(false);
   return false;
 }
@@ -165,16 +188,15 @@ void TrialRunner::save(Trial& trial, uint32_t number) {
   std::optional<Result<CheckpointRef>> saved;
   try {
     saved = write_checkpoint(
-      trial.order().trial_dir, number, trial.iteration(), trial.time_total_s(),
-      [this](const std::filesystem::path& folder) { object_->save_checkpoint(folder); });
-  } catch (const abi::__forced_unwind&) {
-    throw;
+        trial.order().trial_dir, number, trial.iteration(), trial.time_total_s(),
+        [this](const std::filesystem::path& folder) { object_->save_checkpoint(folder); });
   } catch (...) {
+    pass_forced_unwind();
     throw failure("save_checkpoint failed");
   }
   if (!*saved) {
-    throw TrialFailure{checkpoint_directory_name(number) + " could not be saved: " +
-                       saved->error().to_string()};
+    throw TrialFailure{checkpoint_directory_name(number) +
+                       " could not be saved: " + saved->error().to_string()};
   }
   trial.send_saved(std::move(*saved).value());
 }
@@ -188,26 +210,27 @@ void TrialRunner::run_function(FunctionTrial& trial, const TrainableEntry& entry
     trial.begin();
     Metrics last = entry.function(trial.order().config);
     returned = !trial.stopped();
-    if (returned && !last.empty()) trial.report(std::move(last), nullptr);
+    if (returned && !last.empty())
+      trial.report(std::move(last), nullptr);
   } catch (const TrialStopped&) {
     // The answer to a report; that it was the last one of a function that came back is remembered.
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
+    pass_forced_unwind();
     throw failure("step " + std::to_string(trial.iteration() + 1) + " failed");
   }
-  if (auto failed = trial.take_failure()) throw TrialFailure{std::move(failed->message)};
+  if (auto failed = trial.take_failure())
+    throw TrialFailure{std::move(failed->message)};
   trial.send_ended(returned);
 }
 
 void TrialRunner::let_go() {
-  if (!object_) return;
+  if (!object_)
+    return;
   mailbox_.enter(UserActivity::cleanup, 0);
   try {
     object_->cleanup();
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
+    pass_forced_unwind();
     log::warning("cleanup failed", {{"trainable", object_name_},
                                     {"worker", setup_.worker},
                                     {"what", current_exception_text()}});

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <troupe/actors/detail/trial.hpp>
+#include <troupe/actors/registry.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <troupe/actors/detail/trial.hpp>
-#include <troupe/actors/registry.hpp>
 
 namespace troupe::detail {
 

@@ -23,7 +23,8 @@ void UserMailbox::post(RunTrial order) {
 void UserMailbox::post(Answer answer) {
   {
     const std::lock_guard lock(mutex_);
-    if (current_ != answer.key) return;  // of a former attempt
+    if (current_ != answer.key)
+      return;  // of a former attempt
     answers_.push_back(std::move(answer));
   }
   news_.notify_one();
@@ -35,8 +36,10 @@ void UserMailbox::post(StopTrial stop) {
     const bool waits_here = std::any_of(trials_.begin(), trials_.end(), [&stop](const auto& trial) {
       return trial.key == stop.key;
     });
-    if (current_ != stop.key && !waits_here) return;
-    if (current_ == stop.key) stop_asked_.store(true, std::memory_order_relaxed);
+    if (current_ != stop.key && !waits_here)
+      return;
+    if (current_ == stop.key)
+      stop_asked_.store(true, std::memory_order_relaxed);
     stops_.push_back(std::move(stop));
   }
   news_.notify_one();
@@ -44,7 +47,8 @@ void UserMailbox::post(StopTrial stop) {
 
 void UserMailbox::cancel(CancelStep cancel) {
   const std::lock_guard lock(mutex_);
-  if (cancel.call != calls_ || !current_) return;
+  if (cancel.call != calls_ || !current_)
+    return;
   cancelled_ = std::move(cancel.reason);
   stop_asked_.store(true, std::memory_order_relaxed);
 }
@@ -75,7 +79,8 @@ std::optional<RunTrial> UserMailbox::next_trial() {
   cancelled_.reset();
   answers_.clear();
   news_.wait(lock, [this] { return quit_ || !trials_.empty(); });
-  if (quit_) return std::nullopt;
+  if (quit_)
+    return std::nullopt;
   RunTrial order = std::move(trials_.front());
   trials_.pop_front();
   current_ = order.key;
@@ -88,7 +93,8 @@ std::optional<StopTrial> UserMailbox::find_stop(const TrialKey& key) {
   const auto found = std::find_if(stops_.begin(), stops_.end(),
                                   [&key](const StopTrial& stop) { return stop.key == key; });
   if (found == stops_.end()) {
-    if (quit_) return StopTrial{{}, key, std::nullopt};
+    if (quit_)
+      return StopTrial{{}, key, std::nullopt};
     return std::nullopt;
   }
   StopTrial stop = std::move(*found);
@@ -102,24 +108,27 @@ std::optional<Answer> UserMailbox::wait_answer(const TrialKey& key, uint64_t mes
     while (!answers_.empty()) {
       Answer answer = std::move(answers_.front());
       answers_.pop_front();
-      if (answer.key == key && answer.message == message) return answer;
+      if (answer.key == key && answer.message == message)
+        return answer;
     }
-    const bool stopped = std::any_of(stops_.begin(), stops_.end(), [&key](const StopTrial& stop) {
-      return stop.key == key;
-    });
-    if (stopped || quit_) return std::nullopt;
+    const bool stopped = std::any_of(stops_.begin(), stops_.end(),
+                                     [&key](const StopTrial& stop) { return stop.key == key; });
+    if (stopped || quit_)
+      return std::nullopt;
     news_.wait(lock);
   }
 }
 
 std::optional<StopTrial> UserMailbox::take_stop(const TrialKey& key) {
-  if (!stop_asked()) return std::nullopt;
+  if (!stop_asked())
+    return std::nullopt;
   const std::lock_guard lock(mutex_);
   return find_stop(key);
 }
 
 std::optional<std::string> UserMailbox::take_cancelled() {
-  if (!stop_asked()) return std::nullopt;
+  if (!stop_asked())
+    return std::nullopt;
   const std::lock_guard lock(mutex_);
   return std::exchange(cancelled_, std::nullopt);
 }
@@ -135,7 +144,8 @@ void UserMailbox::enter(UserActivity activity, uint64_t step) {
 
 void UserMailbox::send(EventBody event) {
   const std::lock_guard lock(send_mutex_);
-  if (send_) send_(std::move(event));
+  if (send_)
+    send_(std::move(event));
 }
 
 }  // namespace troupe::detail

@@ -1,12 +1,9 @@
-#include <troupe/actors/detail/user_thread.hpp>
-
-#include <cxxabi.h>
-
-#include <utility>
-
 #include <troupe/actors/detail/exception_text.hpp>
 #include <troupe/actors/detail/trial_runner.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/base/log.hpp>
+
+#include <utility>
 
 namespace troupe::detail {
 
@@ -20,7 +17,8 @@ void UserThread::start(Callbacks callbacks) {
 }
 
 UserThread::~UserThread() {
-  if (thread_.joinable()) abandon();
+  if (thread_.joinable())
+    abandon();
 }
 
 void UserThread::run(const std::shared_ptr<State>& state, const WorkerSetup& setup) {
@@ -32,12 +30,12 @@ void UserThread::run(const std::shared_ptr<State>& state, const WorkerSetup& set
   } farewell{*state};
   try {
     TrialRunner runner(state->mailbox, setup);
-    while (auto order = state->mailbox.next_trial()) runner.run(std::move(*order));
+    while (auto order = state->mailbox.next_trial())
+      runner.run(std::move(*order));
     runner.let_go();
     farewell.orderly = true;
-  } catch (const abi::__forced_unwind&) {
-    throw;
   } catch (...) {
+    pass_forced_unwind();
     log::error("the thread of a worker failed",
                {{"worker", setup.worker}, {"what", current_exception_text()}});
   }
@@ -45,14 +43,20 @@ void UserThread::run(const std::shared_ptr<State>& state, const WorkerSetup& set
 
 void UserThread::State::end(bool orderly) {
   mailbox.enter(UserActivity::ended, 0);
+  mailbox.mute();
+  std::function<void(bool)> last_word;
   const std::lock_guard lock(mutex);
   ended = true;
   ended_changed.notify_all();
-  if (on_end) on_end(orderly);
+  // What the callbacks hold may hold this thread: nothing of it is kept.
+  last_word = std::exchange(on_end, nullptr);
+  if (last_word)
+    last_word(orderly);
 }
 
 bool UserThread::join_for(Duration timeout) {
-  if (!thread_.joinable()) return true;
+  if (!thread_.joinable())
+    return true;
   state_->mailbox.quit();
   {
     std::unique_lock lock(state_->mutex);
@@ -71,7 +75,8 @@ void UserThread::abandon() {
     state_->on_end = nullptr;
   }
   state_->mailbox.quit();
-  if (thread_.joinable()) thread_.detach();
+  if (thread_.joinable())
+    thread_.detach();
 }
 
 }  // namespace troupe::detail

@@ -41,14 +41,17 @@ void Watch::trial_started() {
 
 Watch::Verdict Watch::look(const UserProgress& progress) {
   Verdict verdict;
-  if (!in_user_code(progress.activity)) return verdict;
+  if (!in_user_code(progress.activity))
+    return verdict;
   if (asked_ == progress.calls) {
-    if (now_ - asked_at_ > limits_.grace) verdict.expired = reason_;
+    if (now_ - asked_at_ > limits_.grace)
+      verdict.expired = reason_;
     return verdict;
   }
   const bool too_long = limits_.step > Duration::zero() && progress.running > limits_.step &&
                         progress.activity == UserActivity::step;
-  if (!too_long && !stopping_) return verdict;
+  if (!too_long && !stopping_)
+    return verdict;
   asked_ = progress.calls;
   asked_at_ = now_;
   if (too_long) {

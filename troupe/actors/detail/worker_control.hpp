@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include <troupe/base/clock.hpp>
 #include <troupe/base/ids.hpp>
+
+#include <cstdint>
+#include <string>
 
 /// What an agent and a worker tell each other besides the protocol of trials.
 namespace troupe::detail {

@@ -1,7 +1,12 @@
+#include <troupe/actors/detail/event_sender.hpp>
+#include <troupe/actors/detail/link.hpp>
+#include <troupe/actors/detail/messages.hpp>
+#include <troupe/actors/detail/meta_objects.hpp>
+#include <troupe/actors/detail/system_config.hpp>
+#include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/actors/detail/worker_main.hpp>
-
-#include <fcntl.h>
-#include <unistd.h>
+#include <troupe/base/version.hpp>
+#include <troupe/runtime/process/worker_process.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,16 +19,8 @@
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
-
-#include <troupe/actors/detail/event_sender.hpp>
-#include <troupe/actors/detail/link.hpp>
-#include <troupe/actors/detail/messages.hpp>
-#include <troupe/actors/detail/meta_objects.hpp>
-#include <troupe/actors/detail/system_config.hpp>
-#include <troupe/actors/detail/user_thread.hpp>
-#include <troupe/base/fault_point.hpp>
-#include <troupe/base/version.hpp>
-#include <troupe/runtime/process/worker_process.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace troupe::detail {
 
@@ -34,7 +31,8 @@ constexpr Duration dial_deadline = std::chrono::seconds(30);
 constexpr int least_link_fd = 100;
 
 [[noreturn]] void end_process(int status, const char* why = nullptr) {
-  if (why) std::fprintf(stderr, "troupe worker: %s\n", why);
+  if (why)
+    std::fprintf(stderr, "troupe worker: %s\n", why);
   std::fflush(nullptr);
   ::_exit(status);
 }
@@ -63,34 +61,41 @@ public:
     send(keeper_, WorkerHello{protocol_hash(), std::string(version_string), ::getpid(),
                               caf::actor_cast<caf::actor>(ctrl())});
     return {
-      [this](WorkerWelcome& welcome) { begin(welcome); },
-      [this](RunTrial& order) {
-        if (thread_) thread_->mailbox().post(std::move(order));
-      },
-      [this](Answer& answer) {
-        if (thread_) thread_->mailbox().post(std::move(answer));
-      },
-      [this](StopTrial& stop) {
-        if (thread_) thread_->mailbox().post(std::move(stop));
-      },
-      [this](CancelStep& cancel) {
-        if (thread_) thread_->mailbox().cancel(std::move(cancel));
-      },
-      [this](Ping& ping) {
-        UserProgress progress;
-        if (thread_) progress = thread_->mailbox().progress();
-        send(keeper_, Pong{ping.number, progress});
-      },
-      [this](StopWorker&) {
-        if (!thread_) end_process(0);
-        thread_->mailbox().quit();
-      },
+        [this](WorkerWelcome& welcome) { begin(welcome); },
+        [this](RunTrial& order) {
+          if (thread_)
+            thread_->mailbox().post(std::move(order));
+        },
+        [this](Answer& answer) {
+          if (thread_)
+            thread_->mailbox().post(std::move(answer));
+        },
+        [this](StopTrial& stop) {
+          if (thread_)
+            thread_->mailbox().post(std::move(stop));
+        },
+        [this](CancelStep& cancel) {
+          if (thread_)
+            thread_->mailbox().cancel(std::move(cancel));
+        },
+        [this](Ping& ping) {
+          UserProgress progress;
+          if (thread_)
+            progress = thread_->mailbox().progress();
+          send(keeper_, Pong{ping.number, progress});
+        },
+        [this](StopWorker&) {
+          if (!thread_)
+            end_process(0);
+          thread_->mailbox().quit();
+        },
     };
   }
 
 private:
   void begin(WorkerWelcome& welcome) {
-    if (thread_) return;
+    if (thread_)
+      return;
     if (const auto limited = limit_worker_memory(welcome.setup.memory_bytes); !limited) {
       end_process(exit_no_agent, limited.error().message().c_str());
     }
@@ -98,7 +103,8 @@ private:
     UserThread::Callbacks callbacks;
     callbacks.send = event_sender(welcome.controller);
     callbacks.on_end = [](bool orderly) {
-      if (orderly) end_process(0);
+      if (orderly)
+        end_process(0);
       end_process(exit_lost_user, "user code ended the thread it was called on (pthread_exit)");
     };
     thread_ = std::make_unique<UserThread>(welcome.setup);
@@ -116,21 +122,26 @@ namespace {
 std::vector<std::string> lines_of(const char* text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
   return lines;
 }
 
 }  // namespace
 
-bool worker_not_begun() { return std::getenv(worker_variable) != nullptr; }
+bool worker_not_begun() {
+  return std::getenv(worker_variable) != nullptr;
+}
 
 void worker_main() {
   ::unsetenv(worker_variable);
   const Result<int> inherited = become_worker_process();
-  if (!inherited) end_process(exit_no_agent, inherited.error().message().c_str());
+  if (!inherited)
+    end_process(exit_no_agent, inherited.error().message().c_str());
   const int fd = ::fcntl(*inherited, F_DUPFD_CLOEXEC, least_link_fd);
   FileDescriptor socket(fd >= 0 ? fd : *inherited);
-  if (fd >= 0) ::close(*inherited);
+  if (fd >= 0)
+    ::close(*inherited);
 
   init_all_types();
   // Never destroyed: a worker ends by _exit, whatever its threads are doing.
@@ -141,9 +152,11 @@ void worker_main() {
   }
   auto* const system = new caf::actor_system(*config);
   Result<caf::actor> keeper = dial_link(*system, std::move(socket), dial_deadline);
-  if (!keeper) end_process(exit_no_agent, keeper.error().message().c_str());
+  if (!keeper)
+    end_process(exit_no_agent, keeper.error().message().c_str());
   system->spawn<WorkerControl, caf::hidden>(std::move(*keeper));
-  for (;;) ::pause();
+  for (;;)
+    ::pause();
 }
 
 }  // namespace troupe::detail
