@@ -76,6 +76,8 @@ public:
 
   /// Reads everything again from the beginning: what was seen must still be there, unchanged.
   void check_nothing_lost() const {
+    if (!reader_)
+      return;  // killed before there was a store
     const auto reader = open_secondary(experiment_).value_or_throw();
     AcceptedResults now;
     Sequence seen;
