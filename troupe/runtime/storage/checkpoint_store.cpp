@@ -133,6 +133,8 @@ Result<CheckpointRef> commit(const fs::path& trial_dir, const fs::path& staging,
                                          trial_dir / detail::deleted_name(identity.number)));
   TROUPE_FAULT_POINT("checkpoint.write.after_rename");
   TROUPE_RETURN_IF_ERROR(fsync_directory(trial_dir));
+  // The trial folder may be as new as its first checkpoint.
+  TROUPE_RETURN_IF_ERROR(fsync_directory(trial_dir.parent_path()));
   return CheckpointRef{.number = identity.number,
                        .iteration = identity.iteration,
                        .time_total_s = identity.time_total_s,
