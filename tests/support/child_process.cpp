@@ -47,6 +47,8 @@ int allocate(const Arguments& arguments) {
   if (!set)
     return 91;
   std::cout << "limit " << *set << std::endl;
+  if (*set == 0)
+    return 0;
   constexpr size_t block = size_t{1} << 20;
   std::vector<char*> blocks;
   blocks.reserve(4096);

@@ -2,7 +2,6 @@
 #include <troupe/runtime/storage/detail/sha256.hpp>
 
 #include <array>
-#include <vector>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +11,8 @@
 namespace troupe::detail {
 
 namespace {
+
+constexpr size_t buffer_bytes = 256 * limits::kib;
 
 void check(bool fine) {
   if (!fine)
@@ -71,16 +72,17 @@ Result<FileDigest> hash_file(int fd, std::string_view what) {
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   Sha256 hash;
   FileDigest digest;
-  std::vector<char> buffer(limits::mib);
+  // Not initialised: of a small file only the first pages are ever touched.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(buffer_bytes);
   for (;;) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    const ssize_t got = ::read(fd, buffer.get(), buffer_bytes);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return errno_error(errno, "cannot read " + std::string(what));
     if (got == 0)
       break;
-    hash.update({buffer.data(), static_cast<size_t>(got)});
+    hash.update({buffer.get(), static_cast<size_t>(got)});
     digest.size += static_cast<uint64_t>(got);
   }
   digest.sha256 = hash.finish();
