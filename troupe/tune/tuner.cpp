@@ -122,6 +122,8 @@ public:
       auto experiment = (restore_ ? open() : create()).value_or_throw();
       const std::lock_guard lock(mutex_);
       experiment_ = std::move(experiment);
+      if (stop_reason_)
+        experiment_->request_stop(*stop_reason_);
     }
     Status status = experiment_->run();
     {
@@ -151,6 +153,7 @@ public:
 
   void request_stop(const std::string& reason) {
     const std::lock_guard lock(mutex_);
+    stop_reason_ = reason;
     if (experiment_)
       experiment_->request_stop(reason);
   }
@@ -261,8 +264,9 @@ private:
   bool fitted_ = false;
   std::optional<ResultGrid> results_;
 
-  std::mutex mutex_;
+  std::mutex mutex_;  ///< of the two below
   std::unique_ptr<Experiment> experiment_;
+  std::optional<std::string> stop_reason_;
 };
 
 Tuner::Tuner(Runtime& runtime, std::string trainable, TunerOptions options)

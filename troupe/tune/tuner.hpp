@@ -90,8 +90,8 @@ public:
   /// failed_precondition when there are none yet; never starts a run.
   [[nodiscard]] ResultGrid get_results() const;
 
-  /// Asks a running `fit` for a clean end: trials are saved where they can be and stay unfinished.
-  /// From any thread. Nothing happens when nothing runs.
+  /// Asks `fit` for a clean end: trials are saved where they can be and stay unfinished. From any
+  /// thread. A request that comes before `fit` is not forgotten.
   void request_stop(const std::string& reason = "asked to stop");
 
 private:

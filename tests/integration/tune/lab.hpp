@@ -3,6 +3,7 @@
 #include <troupe/base/file.hpp>
 #include <troupe/tune.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -11,6 +12,9 @@
 #include <tests/support/scratch_folder.hpp>
 
 namespace troupe::testing {
+
+/// A change of it lets those steps of `Misbehaves` end that are without end on threads.
+extern std::atomic<int> endless_steps;
 
 /// A runtime, a place for experiments, and options that suit tests.
 struct Lab {

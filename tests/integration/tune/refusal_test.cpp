@@ -1,5 +1,6 @@
-#include <tests/integration/tune/lab.hpp>
 #include <troupe/runtime/store/store.hpp>
+
+#include <tests/integration/tune/lab.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;

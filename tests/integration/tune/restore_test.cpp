@@ -1,4 +1,4 @@
-#include <thread>
+#include <numeric>
 
 #include <tests/integration/tune/lab.hpp>
 #include <tests/integration/tune/live_run.hpp>
@@ -64,7 +64,8 @@ TEST_CASE("an interrupted experiment goes on where it was, also after it was mov
     auto tuner = tune::Tuner::restore(lab.runtime, moved);
     CHECK(tuner.get_results().interrupted());
     LiveRun again(std::move(tuner), moved);
-    REQUIRE(again.wait_for_results(40));
+    REQUIRE(
+        again.wait_for_results(std::accumulate(before.begin(), before.end(), std::uint64_t{20})));
     const auto results = again.stop();
     CHECK(results.experiment_path() == moved);
     for (std::size_t i = 0; i < before.size(); ++i) {

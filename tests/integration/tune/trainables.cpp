@@ -1,7 +1,5 @@
 // What the tests of this folder tune, in worker processes (this program, started again) and
 // threads.
-#include <troupe/tune.hpp>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <tests/integration/tune/lab.hpp>
 #include <unistd.h>
 
 void troupe_test_start(int argc, char** argv);
@@ -22,6 +21,10 @@ void troupe_test_start(int argc, char** argv) {
   const rlimit no_core_files{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core_files);
   troupe::run_worker_if_asked(argc, argv);
+}
+
+namespace troupe::testing {
+std::atomic<int> endless_steps{0};
 }
 
 namespace {
@@ -148,10 +151,14 @@ private:
 };
 TROUPE_TRAINABLE(Misbehaves);
 
-/// Reports without end, until it is told to stop.
+/// Reports without end, some thousand times a second, until it is told to stop.
 class Endless : public tune::Trainable {
 public:
-  Metrics step() override { return {{"loss", 1.0 / static_cast<double>(++steps_)}}; }
+  Metrics step() override {
+    for (int i = 0; i < 100'000; ++i)
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    return {{"loss", 1.0 / static_cast<double>(++steps_)}};
+  }
   void save_checkpoint(const fs::path& folder) override {
     std::ofstream(folder / "steps") << steps_;
   }
