@@ -101,10 +101,10 @@ void tune_network(troupe::Runtime& runtime, const Options& options) {
     return;
   }
   const auto best = results.best_result();
+  std::cout << std::fixed << std::setprecision(4);
   std::cout << results.size() << " configurations, " << results.num_results() << " epochs, "
             << results.actor_starts() << " worker processes started\n"
             << "best configuration: " << best.config << '\n'
-            << std::fixed << std::setprecision(4)  //
             << "validation accuracy " << best.score << '\n'
             << "test accuracy " << test_accuracy(best) << '\n';
 }
