@@ -55,7 +55,7 @@ bool is_unused(const fs::path& dir) {
 }
 
 Status check_free(const fs::path& dir, const std::string& name) {
-  if (!store_exists(dir))
+  if (!store_exists(dir) || is_unused(dir))
     return ok();
   return Error(
       ErrorCode::already_exists,

@@ -12,6 +12,7 @@ tune::TunerOptions endless(const Lab& lab, Isolation isolation) {
   auto run = lab.run(isolation);
   run.stop = tune::max_iterations(100'000'000);
   run.result_files = true;
+  run.checkpoint_config.checkpoint_at_end = true;
   return {.tune_config = {.metric = "loss", .mode = Mode::min, .num_samples = 3},
           .run_config = run};
 }
