@@ -26,6 +26,7 @@ Handler handler_of(int number) {
 }  // namespace
 
 TEST_CASE("the first signal is told, and the next one has its default action") {
+  std::signal(SIGINT, SIG_DFL);  // a job in the background begins with it ignored
   std::atomic<int> told{0};
   std::string name;
   StopSignals signals([&](const char* which) {
@@ -38,7 +39,7 @@ TEST_CASE("the first signal is told, and the next one has its default action") {
   told.wait(0);
   CHECK(name == "SIGTERM");
   CHECK((handler_of(SIGTERM) == SIG_DFL));
-  CHECK((handler_of(SIGINT) == before));
+  CHECK((handler_of(SIGINT) == SIG_DFL));
 }
 
 TEST_CASE("what was installed before comes back") {
@@ -80,7 +81,7 @@ TEST_CASE("several listeners hear the same signal") {
 }
 
 TEST_CASE("signals can be listened for again and again") {
-  const Handler before = handler_of(SIGINT);
+  std::signal(SIGINT, SIG_DFL);  // a job in the background begins with it ignored
   for (int i = 0; i < 20; ++i) {
     std::atomic<int> told{0};
     StopSignals signals([&](const char*) {
@@ -90,5 +91,5 @@ TEST_CASE("signals can be listened for again and again") {
     std::raise(SIGINT);
     told.wait(0);
   }
-  CHECK((handler_of(SIGINT) == before));
+  CHECK((handler_of(SIGINT) == SIG_DFL));
 }
