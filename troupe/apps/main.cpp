@@ -16,7 +16,7 @@ int run(int argc, char** argv) {
   CLI::App app{"Looks at experiments of Troupe. Reading never disturbs a run."};
   app.name("troupe");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string(version));
+  app.set_version_flag("--version", std::string(version_string));
   app.footer(
       "Exit status: 0 fine, 1 error, 2 wrong usage, 3 no such experiment or trial,\n"
       "4 doctor found damage.");

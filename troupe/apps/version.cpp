@@ -28,7 +28,7 @@ std::string compiler() {
 }
 
 void print_versions(std::ostream& out) {
-  out << "troupe    " << version << '\n'
+  out << "troupe    " << version_string << '\n'
       << "CAF       " << TROUPE_CAF_VERSION << '\n'
       << "RocksDB   " << rocksdb::GetRocksVersionAsString() << '\n'
       << "Boost     " << boost_version() << '\n'
