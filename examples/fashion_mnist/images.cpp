@@ -1,9 +1,8 @@
 #include "images.hpp"
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,8 +13,6 @@
 
 namespace fashion {
 namespace {
-
-std::atomic<int> reads{0};
 
 constexpr std::uint32_t images_magic = 0x00000803;  // unsigned bytes, three dimensions
 constexpr std::uint32_t labels_magic = 0x00000801;  // unsigned bytes, one dimension
@@ -92,11 +89,19 @@ private:
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
 };
 
+std::filesystem::path images_file(const std::filesystem::path& folder, const std::string& prefix) {
+  return folder / (prefix + "-images-idx3-ubyte.gz");
+}
+
+std::filesystem::path labels_file(const std::filesystem::path& folder, const std::string& prefix) {
+  return folder / (prefix + "-labels-idx1-ubyte.gz");
+}
+
 }  // namespace
 
 Images read_images(const std::filesystem::path& folder, const std::string& prefix) {
   Images images;
-  GzipFile pixels(folder / (prefix + "-images-idx3-ubyte.gz"));
+  GzipFile pixels(images_file(folder, prefix));
   pixels.expect_number(images_magic, "its magic number");
   const std::uint32_t count = pixels.read_count();
   pixels.expect_number(static_cast<std::uint32_t>(image_side), "the height of an image");
@@ -105,7 +110,7 @@ Images read_images(const std::filesystem::path& folder, const std::string& prefi
   pixels.read(images.pixels.data(), static_cast<std::size_t>(images.pixels.size()), "its pixels");
   pixels.expect_end();
 
-  GzipFile labels(folder / (prefix + "-labels-idx1-ubyte.gz"));
+  GzipFile labels(labels_file(folder, prefix));
   labels.expect_number(labels_magic, "its magic number");
   labels.expect_number(count, "the number of labels (against the number of images)");
   images.labels.resize(count);
@@ -119,20 +124,21 @@ Images read_images(const std::filesystem::path& folder, const std::string& prefi
   return images;
 }
 
+void check_files(const std::filesystem::path& folder) {
+  for (const char* prefix : {"train", "t10k"}) {
+    GzipFile(images_file(folder, prefix)).expect_number(images_magic, "its magic number");
+    GzipFile(labels_file(folder, prefix)).expect_number(labels_magic, "its magic number");
+  }
+}
+
 const Images& training_images(const std::filesystem::path& folder) {
   static std::mutex mutex;
   static std::map<std::filesystem::path, std::unique_ptr<const Images>> sets;
   const std::lock_guard lock(mutex);
   auto& set = sets[folder];
-  if (!set) {
+  if (!set)
     set = std::make_unique<const Images>(read_images(folder, "train"));
-    ++reads;
-  }
   return *set;
-}
-
-int training_set_reads() {
-  return reads;
 }
 
 }  // namespace fashion

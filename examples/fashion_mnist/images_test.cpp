@@ -74,6 +74,16 @@ TEST_CASE("a missing file is named with the remedy") {
   CHECK(folder.error().find("dataset-fashion-mnist") != std::string::npos);
 }
 
+TEST_CASE("missing files are noticed before anything is read") {
+  const Folder folder;
+  CHECK_THROWS_AS(fashion::check_files(folder.path), std::runtime_error);
+  for (const char* prefix : {"train", "t10k"}) {
+    folder.write(std::string(prefix) + "-images-idx3-ubyte.gz", folder.head(0x803, 2));
+    folder.write(std::string(prefix) + "-labels-idx1-ubyte.gz", folder.head(0x801, 2));
+  }
+  CHECK_NOTHROW(fashion::check_files(folder.path));
+}
+
 TEST_CASE("headers that do not fit are refused") {
   const Folder folder;
   const std::string images = "t-images-idx3-ubyte.gz";

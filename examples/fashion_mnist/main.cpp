@@ -55,6 +55,7 @@ void add_options(CLI::App& app, Options& options) {
 
 // [tuner]
 tune::Tuner make_tuner(troupe::Runtime& runtime, const Options& options) {
+  fashion::check_files(options.data);
   return tune::Tuner(
       runtime, "fashion_mnist",
       {.param_space = {{"learning_rate", tune::loguniform(1e-4, 3e-2)},
