@@ -1,4 +1,5 @@
 #include <troupe/runtime/store/detail/examine.hpp>
+#include <troupe/runtime/store/detail/live.hpp>
 #include <troupe/runtime/store/detail/repair.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/doctor.hpp>
@@ -141,11 +142,14 @@ private:
     if (::mkdtemp(pattern.data()) == nullptr)
       return does_not_open(errno_error(errno, pattern));
     scratch_ = pattern;
+    auto view = detail::open_live(folder_, scratch_);
+    if (view)
+      return use(std::move(view->database), Source::live);
+    // A hole that stays is no accident of the moment: look at it all the same.
     auto database = detail::open_as_secondary(folder_, scratch_);
     if (!database)
-      return does_not_open(database.error());
-    database_ = database.take();
-    source_ = Source::live;
+      return does_not_open(view.error());
+    use(database.take(), Source::live);
   }
 
   /// As an opening for writing would, without the writing.

@@ -1,16 +1,13 @@
-#include <troupe/runtime/store/detail/verify.hpp>
-#include <troupe/runtime/store/detail/view.hpp>
+#include <troupe/runtime/store/detail/live.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 #include <troupe/runtime/store/store.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <unistd.h>
@@ -19,12 +16,8 @@ namespace troupe {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::Database;
+using detail::LiveView;
 using detail::View;
-
-/// The writer may replace files while we open; a moment later they fit together again.
-constexpr int open_attempts = 5;
-constexpr auto pause_between_attempts = std::chrono::milliseconds(20);
 
 class ScratchDirectory {
 public:
@@ -56,50 +49,21 @@ bool worth_another_try(const Error& error) {
   return error.code() == ErrorCode::io || error.code() == ErrorCode::corrupt;
 }
 
-struct Opened {
-  Database database;
-  std::string store_id;
-};
-
-Result<Opened> open_once(const fs::path& folder, const fs::path& scratch) {
-  TROUPE_RETURN_IF_ERROR(detail::check_folder(folder, {}));
-  TROUPE_TRY(database, detail::open_as_secondary(folder, scratch));
-  const View view(database);
-  TROUPE_TRY(schema, view.schema());
-  TROUPE_RETURN_IF_ERROR(detail::check_schema(schema).with_context(folder.string()));
-  TROUPE_TRY(store_id, view.store_id());
-  return Opened{std::move(database), std::move(store_id)};
-}
-
-Result<Opened> open_patiently(const fs::path& folder, const fs::path& scratch) {
-  auto opened = open_once(folder, scratch);
-  for (int attempt = 1; attempt < open_attempts; ++attempt) {
-    if (opened || !worth_another_try(opened.error()))
-      break;
-    std::this_thread::sleep_for(pause_between_attempts);
-    opened = open_once(folder, scratch);
-  }
-  return opened;
-}
-
 class RocksSecondary final : public SecondaryReader {
 public:
-  RocksSecondary(fs::path experiment_dir, ScratchDirectory scratch, Opened opened)
+  RocksSecondary(fs::path experiment_dir, ScratchDirectory scratch, LiveView view)
       : experiment_dir_(std::move(experiment_dir)),
         scratch_(std::move(scratch)),
-        store_id_(std::move(opened.store_id)),
-        database_(std::move(opened.database)) {}
+        store_id_(view.facts.store_id),
+        view_(std::move(view)) {}
 
+  /// Nobody reads meanwhile: half-way the view may have a hole.
   Status refresh() override {
-    const std::lock_guard one_at_a_time(refresh_mutex_);
-    {
-      const std::shared_lock lock(database_mutex_);
-      if (database_ && database_.db().TryCatchUpWithPrimary().ok() && take_marks())
-        return ok();
-    }
-    TROUPE_RETURN_IF_ERROR(reopen());
-    const std::shared_lock lock(database_mutex_);
-    return take_marks();
+    const std::unique_lock lock(view_mutex_);
+    if (!view_.database || !detail::catch_up(view_))
+      TROUPE_RETURN_IF_ERROR(reopen());
+    take_marks();
+    return ok();
   }
 
   Result<std::optional<std::string>> get(Table table, std::string_view key) const override {
@@ -142,47 +106,47 @@ private:
   template <class Read>
   auto twice(const Read& read) const -> decltype(read(std::declval<const View&>())) {
     {
-      const std::shared_lock lock(database_mutex_);
-      auto result = database_ ? read(View(database_)) : Error(ErrorCode::io, "not open");
+      const std::shared_lock lock(view_mutex_);
+      auto result = view_.database ? read(View(view_.database)) : Error(ErrorCode::io, "not open");
       if (result || !worth_another_try(result.error()))
         return result;
     }
-    TROUPE_RETURN_IF_ERROR(reopen());
-    const std::shared_lock lock(database_mutex_);
-    return read(View(database_));
+    {
+      const std::unique_lock lock(view_mutex_);
+      TROUPE_RETURN_IF_ERROR(reopen());
+    }
+    const std::shared_lock lock(view_mutex_);
+    if (!view_.database)
+      return Error(ErrorCode::io, "not open");
+    return read(View(view_.database));
   }
 
+  /// With the lock held alone.
   Status reopen() const {
-    const std::unique_lock lock(database_mutex_);
-    database_ = Database();
-    auto opened = open_patiently(store_folder(experiment_dir_), scratch_.path());
-    if (!opened)
-      return std::move(opened).error();
-    if (opened->store_id != store_id_)
+    view_.database = {};
+    TROUPE_TRY(view, detail::open_live(store_folder(experiment_dir_), scratch_.path()));
+    if (view.facts.store_id != store_id_)
       return Error(ErrorCode::failed_precondition,
                    store_folder(experiment_dir_).string() + ": another store took its place");
-    database_ = std::move(opened->database);
+    view_ = std::move(view);
     return ok();
   }
 
-  Status take_marks() {
-    TROUPE_TRY(end, View(database_).high_water());
-    Watermarks marks{end.sequence, Sequence(), end.chain};
+  void take_marks() {
+    Watermarks marks{view_.facts.end.sequence, Sequence(), view_.facts.end.chain};
     // A witness that can not be read is the writer's business; nothing is claimed durable then.
     const auto witness = detail::read_witness(witness_file(experiment_dir_));
     if (witness && *witness && (*witness)->store_id == store_id_)
       marks.durable = std::min((*witness)->mark.sequence, marks.accepted);
     const std::lock_guard lock(marks_mutex_);
     marks_ = marks;
-    return ok();
   }
 
   const fs::path experiment_dir_;
   const ScratchDirectory scratch_;
   const std::string store_id_;
-  std::mutex refresh_mutex_;
-  mutable std::shared_mutex database_mutex_;
-  mutable Database database_;
+  mutable std::shared_mutex view_mutex_;
+  mutable LiveView view_;
   mutable std::mutex marks_mutex_;
   Watermarks marks_;
 };
@@ -195,7 +159,7 @@ Result<std::unique_ptr<SecondaryReader>> open_secondary(const fs::path& experime
   if (error)
     return errno_error(error.value(), experiment_dir.string());
   TROUPE_TRY(scratch, ScratchDirectory::make());
-  TROUPE_TRY(opened, open_patiently(store_folder(absolute), scratch.path()));
+  TROUPE_TRY(opened, detail::open_live(store_folder(absolute), scratch.path()));
   auto reader = std::make_unique<RocksSecondary>(absolute, std::move(scratch), std::move(opened));
   TROUPE_RETURN_IF_ERROR(reader->refresh());
   return std::unique_ptr<SecondaryReader>(std::move(reader));

@@ -16,8 +16,7 @@ namespace troupe {
 /// its hands are an everyday event and answered by opening again, never reported as damage.
 ///
 /// `watermarks().durable` comes from the witness and is up to a second behind. Thread rules: as
-/// `JournalReader`; `refresh` from any thread, it waits for running visits only when it must
-/// reopen.
+/// `JournalReader`; `refresh` from any thread, it waits for running visits to end.
 class SecondaryReader : public JournalReader {
 public:
   /// Catches up with the writer, a few milliseconds. Errors: as `open_secondary`.

@@ -18,7 +18,7 @@
 namespace troupe {
 
 enum class OpenMode : std::uint8_t {
-  create,    ///< a new store; already_exists when there is one, or a trace of one
+  create,    ///< a new store; already_exists when there is one with any event in it
   existing,  ///< the store that is there; not_found when there is none
 };
 

@@ -83,6 +83,17 @@ TEST_CASE("a creation that failed leaves no trace of a store") {
   make_store(f.dir, 1);
 }
 
+TEST_CASE("a store without any event is as good as a new one") {
+  Fixture f;
+  open_journal(f.dir, OpenMode::create);
+  fs::remove(witness_file(f.dir));  // its creator died before it was written
+  const auto journal = open_journal(f.dir, OpenMode::create);
+  CHECK(f.refusal(OpenMode::create).code() == ErrorCode::unavailable);
+  REQUIRE(journal->append(write_sets(1, 1)));
+  REQUIRE(journal->close());
+  CHECK(f.refusal(OpenMode::create).code() == ErrorCode::already_exists);
+}
+
 TEST_CASE("a folder with other files is refused and left alone") {
   Fixture f;
   fs::create_directories(store_folder(f.dir));
@@ -105,7 +116,7 @@ TEST_CASE("a database of somebody else is refused and left alone") {
   delete db;
   const Untouched untouched(f.dir);
   CHECK(f.refusal().code() == ErrorCode::failed_precondition);
-  CHECK(f.refusal(OpenMode::create).code() == ErrorCode::already_exists);
+  CHECK(f.refusal(OpenMode::create).code() == ErrorCode::failed_precondition);
 }
 
 TEST_CASE("a store that this process has open is refused and stays usable") {

@@ -66,21 +66,39 @@ Result<FileDescriptor> lock_folder(const fs::path& folder) {
                folder.string() + ": another process is creating this experiment right now");
 }
 
-Status refuse_traces(const fs::path& experiment_dir) {
+/// A store in which nothing was ever accepted is what a creator that died at once leaves behind.
+Result<bool> holds_nothing(const fs::path& experiment_dir, const Platform& platform) {
+  const fs::path folder = store_folder(experiment_dir);
+  TROUPE_TRY(witness, read_witness(witness_file(experiment_dir)));
+  if (witness && witness->mark.sequence.value > 0)
+    return false;
+  TROUPE_RETURN_IF_ERROR(check_folder(folder, platform));
+  TROUPE_TRY(lock, FolderLock::acquire(folder, platform));
+  TROUPE_TRY(database, open_read_only(folder, platform, LogMode::tolerate_tail));
+  TROUPE_TRY(end, View(database).high_water());
+  return end.sequence.value == 0;
+}
+
+/// True when an empty store is there, which will do; an error when there is anything else.
+Result<bool> refuse_traces(const fs::path& experiment_dir, const Platform& platform) {
   const fs::path folder = store_folder(experiment_dir);
   std::error_code ignored;
-  if (fs::exists(folder / "CURRENT", ignored))
+  if (fs::exists(folder / "CURRENT", ignored)) {
+    TROUPE_TRY(empty, holds_nothing(experiment_dir, platform));
+    if (empty)
+      return true;
     return Error(
         ErrorCode::already_exists,
         folder.string() + ": the experiment exists already. Restore it, or choose another name");
+  }
   if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
-    return check_folder(folder, {});
+    TROUPE_RETURN_IF_ERROR(check_folder(folder, platform));
   if (fs::exists(witness_file(experiment_dir), ignored))
     return Error(ErrorCode::data_loss,
                  witness_file(experiment_dir).string() +
                      ": the witness says that there was a store, but " + folder.string() +
                      " is gone. Nothing was changed. Put the folder back, or choose another name");
-  return ok();
+  return false;
 }
 
 }  // namespace
@@ -107,7 +125,9 @@ Status write_identity(Database& database, const std::string& store_id) {
 Status create_store(const fs::path& experiment_dir, const Platform& platform) {
   TROUPE_RETURN_IF_ERROR(create_directories(experiment_dir));
   TROUPE_TRY(lock, lock_folder(experiment_dir));
-  TROUPE_RETURN_IF_ERROR(refuse_traces(experiment_dir));
+  TROUPE_TRY(there_already, refuse_traces(experiment_dir, platform));
+  if (there_already)
+    return ok();
   const fs::path folder = store_folder(experiment_dir);
   const fs::path fresh = folder.string() + ".new";
   std::error_code error;
