@@ -12,7 +12,8 @@ using tune::EventRecord;
 using tune::TrialRow;
 using tune::TrialState;
 
-std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario& scenario) {
+std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario& scenario,
+                                    double cpus) {
   std::vector<std::string> problems;
   std::size_t running = 0;
   std::size_t pending = 0;
@@ -28,9 +29,9 @@ std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario&
       problems.push_back("trial " + to_string(trial.row.id) + " has a worker, but does not run");
   }
   const double used =
-      static_cast<double>(running) * scenario.definition.run_config.resources_per_trial.cpus;
-  if (used > scenario.cpus + 1e-9)
-    problems.push_back(std::to_string(running) + " trials run on too few CPUs");
+      static_cast<double>(workers.size()) * scenario.definition.run_config.resources_per_trial.cpus;
+  if (used > cpus + 1e-9)
+    problems.push_back(std::to_string(workers.size()) + " trials run on too few CPUs");
   const auto limit = scenario.definition.tune_config.max_concurrent_trials;
   if (limit && running > *limit)
     problems.push_back(std::to_string(running) + " trials run, more than max_concurrent_trials");
@@ -93,6 +94,7 @@ std::string key_text(const E& event) {
 
 struct BodyText {
   std::string operator()(const tune::RunBegan&) const { return "began"; }
+  std::string operator()(const tune::ErroredTaken&) const { return "errored taken"; }
   std::string operator()(const WorkerStarted&) const { return "worker started"; }
   std::string operator()(const TrialStarted&) const { return "trial started"; }
   std::string operator()(const ResetRefused&) const { return "reset refused"; }

@@ -14,7 +14,8 @@
 namespace troupe::simulation {
 
 /// What is wrong with the loop right now; empty: nothing.
-std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario& scenario);
+std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario& scenario,
+                                    double cpus);
 
 /// What is wrong with the journal: results twice, with gaps, rows that do not fit.
 std::vector<std::string> check_records(const JournalReader& journal);

@@ -69,6 +69,7 @@ Scenario killed(std::uint64_t seed) {
   choose_checkpoints(s, random);
   add_kills(s, random);
   s.comparable = true;
+  s.snapshot_interval = static_cast<std::size_t>(random.uniform_int(1, 20'000));
   return s;
 }
 
@@ -159,6 +160,7 @@ Scenario random_scenario(std::uint64_t seed) {
   s.trouble.save_fails = random.chance(0.5) ? 0.03 : 0;
   s.trouble.damage = random.chance(0.5) ? 0.1 : 0;
   s.trouble.clean_stop = random.uniform(0, 0.4);
+  s.cpus_change = random.chance(0.2);
   s.resume.errored = static_cast<tune::Resume>(random.below(3));
   if (random.chance(0.1))
     s.resume.unfinished = static_cast<tune::Resume>(random.below(3));

@@ -40,6 +40,7 @@ struct Scenario {
   std::uint64_t seed = 0;
   tune::ExperimentDefinition definition;
   double cpus = 4;
+  bool cpus_change = false;  ///< with each start of the driver
   Trouble trouble;
   tune::ResumeConfig resume;
   std::uint64_t mean_length = 5;
@@ -47,6 +48,7 @@ struct Scenario {
   bool awkward_metrics = false;
   /// The final table must be that of an undisturbed run.
   bool comparable = false;
+  std::size_t snapshot_interval = 2000;
 
   Behaviour behaviour(TrialId trial) const;
   double loss(TrialId trial, std::uint64_t iteration) const;

@@ -191,7 +191,8 @@ void World::sync() {
 // -- life and death of the driver ---------------------------------------------------------------
 
 void World::start_driver() {
-  const tune::LoopEnvironment environment{"/sim/experiment", scenario_.cpus};
+  cpus_ = scenario_.cpus_change ? static_cast<double>(random_.uniform_int(1, 4)) : scenario_.cpus;
+  const tune::LoopEnvironment environment{"/sim/experiment", cpus_, scenario_.snapshot_interval};
   const auto& config = scenario_.definition.tune_config;
   const bool fresh = journal_.watermarks().accepted == Sequence();
   Result<std::unique_ptr<tune::TrialLoop>> loop =
@@ -289,7 +290,7 @@ void World::end_of_driver() {
 void World::check_live() {
   if (core_->error())
     return;
-  for (std::string& what : check_loop(*loop_, scenario_))
+  for (std::string& what : check_loop(*loop_, scenario_, cpus_))
     problem(what);
 }
 

@@ -91,6 +91,7 @@ private:
   std::map<WorkerId, TimePoint> last_message_;
   std::map<WorkerId, TimePoint> last_command_;
   std::uint64_t life_ = 0;  ///< of the driver
+  double cpus_ = 1;         ///< of this life
 
   std::vector<std::vector<WriteSet>> queued_;
   std::size_t room_ = 8;

@@ -80,11 +80,14 @@ void ProgressFeed::show(TrialView& trial, TrialState state) {
   board_.update(trial);
 }
 
-void ProgressFeed::began(const RunBegan& run) {
-  for (const TrialRow& row : run.errored) {
-    if (run.resume.errored == Resume::resume)
-      live_.insert_or_assign(row.id, view_of(row));
-  }
+void ProgressFeed::taken(const ErroredTaken& event) {
+  if (event.how != Resume::resume)
+    return;
+  for (const TrialRow& row : event.rows)
+    live_.insert_or_assign(row.id, view_of(row));
+}
+
+void ProgressFeed::began() {
   for (auto& [id, trial] : live_) {
     // The workers died with the driver that started them.
     if (trial.state != to_string(TrialState::paused))
@@ -162,8 +165,10 @@ void ProgressFeed::act(const Action& action) {
 }
 
 void ProgressFeed::apply(Sequence sequence, const EventRecord& event) {
-  if (const auto* run = std::get_if<RunBegan>(&event.body))
-    began(*run);
+  if (const auto* errored = std::get_if<ErroredTaken>(&event.body))
+    taken(*errored);
+  if (std::holds_alternative<RunBegan>(event.body))
+    began();
   const Decision& decision = event.decision;
   const auto found = decision.trial ? live_.find(*decision.trial) : live_.end();
   if (found != live_.end()) {

@@ -29,7 +29,8 @@ public:
   void apply(Sequence sequence, const EventRecord& event);
 
 private:
-  void began(const RunBegan& run);
+  void taken(const ErroredTaken& event);
+  void began();
   void show(TrialView& trial, TrialState state);
   void outcome(TrialView& trial, const Decision& decision);
   void act(const Action& action);

@@ -186,20 +186,30 @@ struct RunBegan {
   bool restored = false;
   double cpus = 0;
   ResumeConfig resume{};
-  /// Errored trials that are taken up again, as their rows were, and their checkpoints.
-  std::vector<TrialRow> errored{};
-  std::vector<std::vector<CheckpointRow>> errored_checkpoints{};
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& restored& cpus& resume& errored& errored_checkpoints;
+    archive& restored& cpus& resume;
+  }
+};
+
+/// Before a restored run begins: trials in ERROR that are taken up again. Many come in several
+/// events.
+struct ErroredTaken {
+  Resume how = Resume::resume;                            ///< or restart
+  std::vector<TrialRow> rows{};                           ///< as they were
+  std::vector<std::vector<CheckpointRow>> checkpoints{};  ///< of each
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& how& rows& checkpoints;
   }
 };
 
 /// What happened. The order of the alternatives is part of the format: append only.
 using RecordedBody =
     std::variant<RunBegan, WorkerStarted, TrialStarted, ResetRefused, Reported, CheckpointSaved,
-                 TrialEnded, TrialFailed, WorkerExited, Tick, StopRequested>;
+                 TrialEnded, TrialFailed, WorkerExited, Tick, StopRequested, ErroredTaken>;
 
 /// What became of the trial that an event was about.
 enum class Outcome : std::uint8_t {

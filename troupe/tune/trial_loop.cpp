@@ -35,6 +35,7 @@ public:
 
   std::unique_ptr<LoopMachine> machine;
   RunBegan began;
+  std::vector<ErroredTaken> taken;  ///< before it
   TimePoint origin;
   Duration base{0};
   Duration now{0};
@@ -64,6 +65,30 @@ RecordedBody recorded_body(const EventBody& body) {
         }
       },
       body);
+}
+
+/// Events are bounded, and there may be many trials that failed.
+constexpr std::size_t taken_per_event = 200;
+
+Result<std::vector<ErroredTaken>> errored_trials(const JournalReader& journal, Resume how) {
+  std::vector<ErroredTaken> all;
+  Status failed = ok();
+  TROUPE_RETURN_IF_ERROR(for_each_trial(journal, [&](const TrialRow& row) {
+    if (row.state != TrialState::error || row.restarted_as)
+      return true;
+    auto checkpoints = read_checkpoints(journal, row.id);
+    if (!checkpoints) {
+      failed = std::move(checkpoints).error();
+      return false;
+    }
+    if (all.empty() || all.back().rows.size() >= taken_per_event)
+      all.push_back({how, {}, {}});
+    all.back().rows.push_back(row);
+    all.back().checkpoints.push_back(checkpoints.take());
+    return true;
+  }));
+  TROUPE_RETURN_IF_ERROR(std::move(failed));
+  return all;
 }
 
 }  // namespace
@@ -212,15 +237,8 @@ Result<std::unique_ptr<TrialLoop>> TrialLoop::restore(const JournalReader& journ
   began.cpus = cpus;
   began.resume = resume;
   if (resume.errored != Resume::skip) {
-    TROUPE_RETURN_IF_ERROR(for_each_trial(journal, [&](const TrialRow& row) {
-      if (row.state == TrialState::error && !row.restarted_as)
-        began.errored.push_back(row);
-      return true;
-    }));
-    for (const TrialRow& row : began.errored) {
-      TROUPE_TRY(checkpoints, read_checkpoints(journal, row.id));
-      began.errored_checkpoints.push_back(std::move(checkpoints));
-    }
+    TROUPE_TRY(taken, errored_trials(journal, resume.errored));
+    impl->taken = std::move(taken);
   }
   return std::unique_ptr<TrialLoop>(new TrialLoop(std::move(impl)));
 }
@@ -258,6 +276,9 @@ Result<Step> TrialLoop::start(TimePoint now, std::int64_t wall_ms) {
     if (trial.row.state == TrialState::running &&
         (trial.phase == Phase::stopping || trial.phase == Phase::pausing))
       ends.push_back({WorkerId(), {id, trial.row.attempt}, false, false});
+  for (ErroredTaken& taken : impl_->taken)
+    TROUPE_RETURN_IF_ERROR(impl_->process(std::move(taken), step, stale_));
+  impl_->taken.clear();
   TROUPE_RETURN_IF_ERROR(impl_->process(std::move(impl_->began), step, stale_));
   for (TrialEnded& end : ends)
     TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(std::move(end), step, stale_));

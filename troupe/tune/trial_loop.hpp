@@ -19,6 +19,8 @@ namespace troupe::tune {
 struct LoopEnvironment {
   std::filesystem::path experiment_dir{};  ///< absolute; trial folders are made below it
   double cpus = 1;                         ///< that trials may use together
+  /// Bytes of events between two snapshots, at least; more when snapshots are large.
+  std::size_t snapshot_interval = std::size_t{64} << 10;
 };
 
 /// The trial loop: which trials exist, which run, what becomes of them. Pure; the controller is its

@@ -136,7 +136,7 @@ TEST_CASE("a checkpoint that a kill swallowed is taken again on the way") {
   driver.kill_and_restore();
   CHECK(driver.last_run(0).checkpoints.front().iteration == 4);
   CHECK(!driver.report_as(0, 5, {{"loss", 1}})->save);
-  CHECK(driver.report_as(0, 6, {{"loss", 1}})->save == 3U);
+  CHECK(driver.report_as(0, 6, {{"loss", 1}})->save == 2U);
 }
 
 TEST_CASE("a damaged checkpoint is put aside and the one before it counts") {
@@ -231,6 +231,47 @@ TEST_CASE("unfinished trials can be given up or begun anew") {
   driver.kill_and_restore({.unfinished = Resume::skip});
   CHECK(driver.row(2).stop_reason == "not resumed");
   CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("many failed trials are taken up again in several events") {
+  LoopDriver driver(samples(450), 450);
+  for (std::uint32_t trial = 0; trial < 450; ++trial)
+    driver.fail(trial, "boom");
+  CHECK(driver.status().errored == 450);
+  const auto before = driver.journal.watermarks().accepted;
+  driver.kill_and_restore({.errored = Resume::resume});
+  CHECK(driver.journal.watermarks().accepted.value == before.value + 4);
+  CHECK(driver.running().size() == 450);
+  for (std::uint32_t trial = 0; trial < 450; ++trial)
+    driver.finish(trial);
+  CHECK(driver.status().terminated == 450);
+  CHECK(driver.status().errored == 0);
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, nullptr).has_value());
+}
+
+TEST_CASE("a deletion that a kill may have swallowed is ordered again") {
+  auto definition = samples(1, 1);
+  definition.run_config.checkpoint_config.num_to_keep = 1;
+  LoopDriver driver(definition);
+  train(driver, 0, 1, 3);
+  CHECK(driver.all<DeleteCheckpoint>().size() == 2);
+  driver.kill_and_restore({}, "/moved");
+  const auto again = driver.all<DeleteCheckpoint>();
+  REQUIRE(again.size() == 2);
+  CHECK(again[1].checkpoint.number == 1);
+  CHECK(again[1].trial_dir == "/moved/" + driver.row(0).dir);
+  driver.pass(std::chrono::seconds(11));
+  driver.report_as(0, 4, {{"loss", 1}});
+  driver.kill_and_restore();
+  CHECK(driver.all<DeleteCheckpoint>().empty());
+}
+
+TEST_CASE("a checkpoint that was asked for and never reported gives its number back") {
+  LoopDriver driver(samples(1, 2));
+  train(driver, 0, 1, 1);
+  CHECK(driver.report_as(0, 2, {{"loss", 1}})->save == 0U);
+  driver.kill_and_restore();
+  CHECK(driver.last_run(0).next_checkpoint == 0);
 }
 
 TEST_CASE("a moved experiment writes below its new folder") {

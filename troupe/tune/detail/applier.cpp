@@ -94,7 +94,6 @@ void Applier::take_result(Trial& trial, const Reported& event, const Decision& d
   // The last result comes with the completion.
   if (decision.outcome != Outcome::stopping)
     parts_.searcher->on_result(trial.row.id, event.metrics);
-  forget_given_up(trial);
 }
 
 void Applier::on(const CheckpointSaved& event, const Decision& decision) {
@@ -112,8 +111,7 @@ void Applier::commit_checkpoint(Trial& trial, const CheckpointRef& ref, const De
     trial.checkpoints.push_back({.ref = ref, .score = decision.save_score, .wall_ms = wall_ms_});
     write_checkpoint(trial.row.id, trial.checkpoints.back());
   } else if (!decision.deleted.empty()) {
-    output_.when_durable.push_back(DeleteCheckpoint{
-        trial.row.id, (parts_.setting.experiment_dir / trial.row.dir).string(), ref});
+    delete_when_durable({trial.row.id, trial.row.dir, ref, run_time_});
     return;
   }
   give_up(trial, decision.deleted);
@@ -130,19 +128,24 @@ void Applier::give_up(Trial& trial, const std::vector<std::uint32_t>& numbers) {
     trial.checkpoints.erase(found);
     row.state = CheckpointState::deleting;
     write_checkpoint(trial.row.id, row);
-    output_.when_durable.push_back(DeleteCheckpoint{
-        trial.row.id, (parts_.setting.experiment_dir / trial.row.dir).string(), row.ref});
-    trial.given_up.push_back({number, run_time_});
+    parts_.state.given_up.push_back({trial.row.id, trial.row.dir, row.ref, run_time_});
+    delete_when_durable(parts_.state.given_up.back());
   }
-  forget_given_up(trial);
 }
 
-void Applier::forget_given_up(Trial& trial) {
-  while (!trial.given_up.empty() && run_time_ - trial.given_up.front().at >= keep_deleting) {
-    output_.rows.push_back({Table::checkpoints,
-                            keys::checkpoint_key(trial.row.id, trial.given_up.front().number),
-                            std::nullopt});
-    trial.given_up.erase(trial.given_up.begin());
+void Applier::delete_when_durable(const GivenUp& checkpoint) {
+  output_.when_durable.push_back(DeleteCheckpoint{
+      checkpoint.trial, (parts_.setting.experiment_dir / checkpoint.dir).string(), checkpoint.ref});
+}
+
+void Applier::forget_given_up() {
+  std::deque<GivenUp>& given_up = parts_.state.given_up;
+  while (!given_up.empty() &&
+         (run_time_ - given_up.front().at >= keep_deleting || given_up.size() > max_given_up)) {
+    const GivenUp& oldest = given_up.front();
+    output_.rows.push_back(
+        {Table::checkpoints, keys::checkpoint_key(oldest.trial, oldest.ref.number), std::nullopt});
+    given_up.pop_front();
   }
 }
 
@@ -297,7 +300,6 @@ void Applier::finish_trial(Trial& trial, TrialState state, Ending ending) {
   const Metrics* last = trial.row.iteration > 0 ? &trial.row.metrics : nullptr;
   parts_.searcher->on_complete(trial.row.id, ending, last);
   parts_.scheduler->on_complete(trial.row.id, ending, last);
-  forget_given_up(trial);
   write_trial(trial);
   parts_.state.trials.remove(trial.row.id);
 }

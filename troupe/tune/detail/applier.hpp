@@ -26,7 +26,9 @@ public:
 
   void apply(const RecordedBody& body, const Decision& decision);
   void apply(const Action& action);
-  /// Writes the rows of the trials that changed. Call it once, at the end.
+  /// Erases the rows of checkpoints that were deleted long ago. Once, after the last action.
+  void forget_given_up();
+  /// Writes the rows of the trials that changed. Once, at the end.
   void write_rows();
 
   [[nodiscard]] Output& output() { return output_; }
@@ -44,6 +46,7 @@ public:
   void on(const WorkerExited& event, const Decision& decision);
   void on(const Tick& event, const Decision& decision);
   void on(const StopRequested& event, const Decision& decision);
+  void on(const ErroredTaken& event, const Decision& decision);
 
   void on(const CreateTrial& action);
   void on(const StartTrial& action);
@@ -59,7 +62,7 @@ private:
   void take_result(Trial& trial, const Reported& event, const Decision& decision);
   void commit_checkpoint(Trial& trial, const CheckpointRef& ref, const Decision& decision);
   void give_up(Trial& trial, const std::vector<std::uint32_t>& numbers);
-  void forget_given_up(Trial& trial);
+  void delete_when_durable(const GivenUp& checkpoint);
   void write_checkpoint(TrialId trial, const CheckpointRow& row);
 
   /// The attempt is over and the decision says what comes of it. `alive`: the worker is.
@@ -69,7 +72,7 @@ private:
   void note_missing_checkpoint(Trial& trial, const std::string& why);
   void finish_trial(Trial& trial, TrialState state, Ending ending);
   void let_go(WorkerId worker);
-  void note_repeated(const RunBegan& event, const CreateTrial& create);
+  void note_repeated(const CreateTrial& create);
   void revive(const TrialRow& row, const std::vector<CheckpointRow>& checkpoints);
   void seat_again();
   void write_trial(const Trial& trial);
@@ -82,6 +85,7 @@ private:
   Output output_;
   std::set<TrialId> changed_;
   bool status_changed_ = false;
+  bool before_run_ = false;  ///< what is created now belongs to the run about to begin
 };
 
 }  // namespace troupe::tune::detail

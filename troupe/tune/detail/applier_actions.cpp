@@ -27,9 +27,14 @@ void Applier::on(const RunBegan& event, const Decision& decision) {
   state.ledger = ResourceLedger(ResourceRequest{.cpus = event.cpus});
   // Workers of a dead driver died with it.
   for (auto& [id, trial] : state.trials.all()) {
+    trial.revived = false;
     if (trial.row.state != TrialState::running)
       continue;
     if (trial.phase != Phase::stopping && trial.phase != Phase::pausing) {
+      // The number of a checkpoint that was never reported is used again, and with it whatever the
+      // dead worker left under it.
+      if (trial.saving)
+        trial.row.next_checkpoint = trial.saving->number;
       trial.phase = Phase::running;
       trial.saving.reset();
       ++trial.row.attempt;
@@ -39,12 +44,14 @@ void Applier::on(const RunBegan& event, const Decision& decision) {
     touch(trial);
   }
   seat_again();
-  if (event.resume.errored == Resume::resume)
-    for (std::size_t i = 0; i < event.errored.size(); ++i)
-      revive(event.errored[i], event.errored_checkpoints.at(i));
+  // Nobody knows whether these were deleted before the driver died.
+  for (GivenUp& checkpoint : state.given_up) {
+    checkpoint.at = run_time_;
+    delete_when_durable(checkpoint);
+  }
   for (const Action& action : decision.actions)
     if (const auto* create = std::get_if<CreateTrial>(&action); create && create->repeats)
-      note_repeated(event, *create);
+      note_repeated(*create);
   touch_status();
   if (!event.restored)
     output_.rows.push_back(
@@ -70,15 +77,21 @@ void Applier::seat_again() {
 }
 
 /// The old trial says which one took its place.
-void Applier::note_repeated(const RunBegan& event, const CreateTrial& create) {
-  if (Trial* unfinished = parts_.state.trials.find(*create.repeats)) {
+void Applier::note_repeated(const CreateTrial& create) {
+  if (Trial* unfinished = parts_.state.trials.find(*create.repeats))
     unfinished->row.restarted_as = create.trial;
+}
+
+void Applier::on(const ErroredTaken& event, const Decision& decision) {
+  before_run_ = true;
+  if (event.how == Resume::resume) {
+    for (std::size_t i = 0; i < event.rows.size(); ++i)
+      revive(event.rows[i], event.checkpoints.at(i));
     return;
   }
-  for (TrialRow row : event.errored) {
-    if (row.id != *create.repeats)
-      continue;
-    row.restarted_as = create.trial;
+  for (std::size_t i = 0; i < event.rows.size(); ++i) {
+    TrialRow row = event.rows[i];
+    row.restarted_as = std::get<CreateTrial>(decision.actions.at(i)).trial;
     output_.rows.push_back({Table::trials, keys::trial_key(row.id), encode(row)});
   }
 }
@@ -86,6 +99,7 @@ void Applier::note_repeated(const RunBegan& event, const CreateTrial& create) {
 void Applier::revive(const TrialRow& row, const std::vector<CheckpointRow>& checkpoints) {
   LoopState& state = parts_.state;
   Trial& trial = state.trials.add(row);
+  trial.revived = true;
   ++trial.row.attempt;
   trial.row.ended_ms = 0;
   for (const CheckpointRow& checkpoint : checkpoints)
@@ -113,6 +127,7 @@ void Applier::on(const CreateTrial& action) {
   state.next_trial = action.trial.next();
   ++state.status.created;
   Trial& trial = state.trials.add(std::move(row));
+  trial.revived = before_run_;
   if (!action.repeats) {
     ++state.suggested;
     parts_.searcher->record(action.trial, action.config, action.note);

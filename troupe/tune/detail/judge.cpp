@@ -71,29 +71,48 @@ std::optional<TrialId> Judge::waits_for_turn(const RecordedBody& body) const {
   return trial->row.id;
 }
 
+namespace {
+
+/// Decides to try the configuration of a trial once more, as trial `id`.
+void repeat_trial(const LoopSetting& setting, TrialId id, const TrialRow& row,
+                  std::vector<Action>& actions) {
+  CreateTrial create = create_trial(setting, id, row.config, {});
+  create.repeats = row.id;
+  actions.push_back(std::move(create));
+}
+
+}  // namespace
+
 Judgement Judge::judge(const RunBegan& event) const {
   Judgement judgement = of(Judgement::Kind::decided);
+  if (!event.restored || event.resume.unfinished == Resume::resume)
+    return judgement;
+  const bool restart = event.resume.unfinished == Resume::restart;
   std::vector<Action>& actions = judgement.decision.actions;
   TrialId next = parts_.state.next_trial;
-  const auto again = [&](const TrialRow& row) {
-    actions.push_back(create_trial(parts_.setting, next, row.config, {}));
-    std::get<CreateTrial>(actions.back()).repeats = row.id;
-    next = next.next();
-  };
-  if (event.restored && event.resume.unfinished != Resume::resume) {
-    const bool restart = event.resume.unfinished == Resume::restart;
-    for (const auto& [id, trial] : parts_.state.trials.all()) {
-      // One that had its last result is not unfinished.
-      if (trial.row.state == TrialState::running && trial.phase == Phase::stopping)
-        continue;
-      if (restart)
-        again(trial.row);
-      actions.push_back(EndTrial{id, restart ? "restarted as a new trial" : "not resumed", false});
+  for (const auto& [id, trial] : parts_.state.trials.all()) {
+    // One that had its last result is not unfinished; one that failed was just taken up again.
+    const bool stopping = trial.row.state == TrialState::running && trial.phase == Phase::stopping;
+    if (stopping || trial.revived)
+      continue;
+    if (restart) {
+      repeat_trial(parts_.setting, next, trial.row, actions);
+      next = next.next();
     }
+    actions.push_back(EndTrial{id, restart ? "restarted as a new trial" : "not resumed", false});
   }
-  if (event.resume.errored == Resume::restart)
-    for (const TrialRow& row : event.errored)
-      again(row);
+  return judgement;
+}
+
+Judgement Judge::judge(const ErroredTaken& event) const {
+  Judgement judgement = of(Judgement::Kind::decided);
+  if (event.how != Resume::restart)
+    return judgement;
+  TrialId next = parts_.state.next_trial;
+  for (const TrialRow& row : event.rows) {
+    repeat_trial(parts_.setting, next, row, judgement.decision.actions);
+    next = next.next();
+  }
   return judgement;
 }
 

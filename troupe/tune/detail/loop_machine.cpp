@@ -16,7 +16,6 @@ namespace {
 
 // A snapshot costs its size; waiting for four times as much of events keeps the cost per event
 // constant, and what a restart reads in proportion to the state.
-constexpr std::size_t min_snapshot_interval = 64 * limits::kib;
 constexpr std::size_t snapshot_factor = 4;
 
 /// More actions than this for one event are a loop that does not end.
@@ -61,6 +60,7 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
   setting.search = std::move(context);
   setting.experiment_dir = std::move(environment.experiment_dir);
   setting.cpus = environment.cpus;
+  machine->snapshot_interval_ = environment.snapshot_interval;
   return machine;
 }
 
@@ -84,7 +84,8 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
   for (const Action& action : decision.actions)
     applier.apply(action);
   const Planner planner(parts_, run_time, !deterministic() || first || speaker);
-  while (plan) {
+  // Before a run begins nothing is started.
+  while (plan && !std::holds_alternative<ErroredTaken>(body)) {
     std::optional<Action> action = planner.next();
     if (!action)
       break;
@@ -93,6 +94,7 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
     if (decision.actions.size() > max_actions)
       return Error(ErrorCode::internal, "the trial loop decides without end");
   }
+  applier.forget_given_up();
   return ok();
 }
 
@@ -150,7 +152,7 @@ Status LoopMachine::verify(Sequence sequence, const EventRecord& event, std::str
 }
 
 void LoopMachine::add_snapshot(Sequence sequence, bool wanted, Applier& applier) {
-  const std::size_t due = std::max(min_snapshot_interval, snapshot_factor * snapshot_bytes_);
+  const std::size_t due = std::max(snapshot_interval_, snapshot_factor * snapshot_bytes_);
   if (!wanted && bytes_since_snapshot_ < due)
     return;
   bytes_since_snapshot_ = 0;

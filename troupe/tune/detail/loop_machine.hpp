@@ -63,6 +63,7 @@ private:
   Sequence last_;
   std::size_t bytes_since_snapshot_ = 0;
   std::size_t snapshot_bytes_ = 0;
+  std::size_t snapshot_interval_ = 0;
   std::optional<Error> broken_;
 };
 

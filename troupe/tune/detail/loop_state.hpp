@@ -7,6 +7,7 @@
 #include <troupe/tune/records.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,6 +21,21 @@ inline constexpr Duration patience = std::chrono::seconds(5);
 /// How long the row of a deleted checkpoint is kept: much longer than a decision takes to become
 /// durable, so that a restart in between still finds what to delete.
 inline constexpr Duration keep_deleting = std::chrono::seconds(10);
+/// ... and for how many at most.
+inline constexpr std::size_t max_given_up = 10'000;
+
+/// A checkpoint that was given up lately: its row says "deleting".
+struct GivenUp {
+  TrialId trial;
+  std::string dir;  ///< of the trial
+  CheckpointRef ref;
+  Duration at{0};  ///< run time
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& trial& dir& ref& at;
+  }
+};
 
 /// Everything that decisions depend on, apart from searcher and scheduler. Archived as a whole.
 struct LoopState {
@@ -37,6 +53,7 @@ struct LoopState {
   std::optional<Drain> drain;
   Duration drain_since{0};
   bool done = false;  ///< `FinishExperiment` was decided
+  std::deque<GivenUp> given_up;
 
   ResourceLedger ledger{ResourceRequest{}};  ///< follows from the rest
 
@@ -44,6 +61,7 @@ struct LoopState {
   void serialize(Archive& archive, unsigned) {
     archive& run_time& status& trials& workers& turns& next_trial& suggested;
     archive& search_over& search_failed& search_reason& over_budget& drain& drain_since& done;
+    archive& given_up;
   }
 };
 

@@ -1,5 +1,6 @@
 #include <troupe/tune/detail/naming.hpp>
 #include <troupe/tune/detail/planner.hpp>
+#include <troupe/tune/detail/result_limits.hpp>
 
 #include <exception>
 #include <utility>
@@ -172,7 +173,9 @@ std::optional<Action> Planner::ask_searcher() const {
   const TrialId id = state.next_trial;
   auto suggestion = guarded([&] { return parts_.searcher->suggest(id); });
   if (suggestion && suggestion->kind == Suggestion::Kind::config) {
-    const Status limits = check_limits(suggestion->config);
+    Status limits = check_limits(suggestion->config);
+    if (limits && approximate_bytes(suggestion->config) > max_config_bytes)
+      limits = Error(ErrorCode::resource_exhausted, "a configuration has at most 1 MiB");
     if (limits)
       return create_trial(parts_.setting, id, std::move(suggestion->config),
                           std::move(suggestion->note));

@@ -3,28 +3,26 @@
 namespace troupe::tune::detail {
 namespace {
 
-std::size_t approximate_bytes(const Map& map);
-
-std::size_t approximate_bytes(const Value& value) {
+std::size_t value_bytes(const Value& value) {
   std::size_t bytes = 16;
   if (const auto* text = value.get_if<std::string>())
     bytes += text->size();
   if (const auto* map = value.get_if<Map>())
-    bytes += approximate_bytes(*map);
+    bytes += detail::approximate_bytes(*map);
   if (const auto* list = value.get_if<List>())
     for (const Value& element : *list)
-      bytes += approximate_bytes(element);
-  return bytes;
-}
-
-std::size_t approximate_bytes(const Map& map) {
-  std::size_t bytes = 16;
-  for (const auto& [key, value] : map)
-    bytes += key.size() + approximate_bytes(value);
+      bytes += value_bytes(element);
   return bytes;
 }
 
 }  // namespace
+
+std::size_t approximate_bytes(const Map& map) {
+  std::size_t bytes = 16;
+  for (const auto& [key, value] : map)
+    bytes += key.size() + value_bytes(value);
+  return bytes;
+}
 
 std::optional<std::string> result_problem(const Reported& report) {
   const std::string which = "result " + std::to_string(report.iteration) + ": ";

@@ -32,17 +32,6 @@ struct AwaitedSave {
   }
 };
 
-/// A checkpoint whose row says "deleting", to be erased some time after that became durable.
-struct GivenUp {
-  std::uint32_t number = 0;
-  Duration at{0};  ///< run time
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& number& at;
-  }
-};
-
 /// A trial that is not over. `row.state` is the truth; the row that is written says PENDING for a
 /// RUNNING trial without a worker.
 struct Trial {
@@ -52,11 +41,11 @@ struct Trial {
   WorkerId worker;                   ///< 0: none
   bool fresh_only = false;           ///< must not get a used worker: one refused it
   bool holds_resources = false;
+  bool revived = false;  ///< taken up for the run that is about to begin
   std::optional<AwaitedSave> saving;
   std::vector<CheckpointRow> checkpoints;  ///< committed ones, in the order of commitment
-  std::vector<GivenUp> given_up;
-  std::optional<std::uint32_t> slot;  ///< in the turn order
-  std::uint64_t order = 0;            ///< in the queue it waits in
+  std::optional<std::uint32_t> slot;       ///< in the turn order
+  std::uint64_t order = 0;                 ///< in the queue it waits in
 
   std::uint64_t last_message = 0;  ///< of this attempt; not part of the state
 
@@ -65,7 +54,7 @@ struct Trial {
   template <class Archive>
   void serialize(Archive& archive, unsigned version) {
     row.serialize(archive, version);
-    archive& phase& ending& worker& fresh_only& holds_resources& saving& checkpoints& given_up;
+    archive& phase& ending& worker& fresh_only& holds_resources& revived& saving& checkpoints;
     archive& slot& order;
   }
 };
