@@ -233,7 +233,7 @@ private:
       found_.store_id = std::move(store_id);
     }
     Repair repair;
-    if (!found_.sound()) {
+    if (!found_.sound() || !found_.rows_current) {
       TROUPE_TRY(done, detail::rebuild(report_.experiment_dir, View(database_), found_));
       repair = done;
     } else if (source_ == Source::cut) {
@@ -260,7 +260,7 @@ private:
     detail::Findings of_the_copy;
     found_ = examine(View(database_), false, of_the_copy);
     // A file that is gone leaves no trace in the rows: older ones may have come to light.
-    found_.rows_sound = false;
+    found_.rows_current = false;
     return ok();
   }
 
@@ -321,11 +321,14 @@ std::string DoctorReport::to_text() const {
   if (repair) {
     text += "Repaired: events up to " + to_string(repair->kept) + " are kept; " +
             std::to_string(repair->lost_events) + " events that are known to have existed are lost";
+    if (repair->replayed_from_start)
+      text += "; a restore replays the events from the first one";
     if (repair->dropped_rows > 0)
-      text += "; " + std::to_string(repair->dropped_rows) + " rows were dropped";
-    if (repair->rows_rebuilt_on_restore)
-      text += "; the rows are written anew from the events when the experiment is restored";
-    return text + ".\nThe store as it was is kept in " + repair->kept_aside.string() + "\n";
+      text += ". " + std::to_string(repair->dropped_rows) +
+              " rows were dropped, those of unfinished trials come again as they go on:";
+    for (const std::string& row : repair->dropped)
+      text += "\n    " + row;
+    return text + "\nThe store as it was is kept in " + repair->kept_aside.string() + "\n";
   }
   return text +
          (healthy() ? "The store is whole.\n" : "The store is damaged; nothing was changed.\n");

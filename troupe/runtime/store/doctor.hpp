@@ -33,11 +33,14 @@ struct Finding {
 
 /// What a repair did.
 struct Repair {
-  Sequence kept;                         ///< events 1 to this one are there
-  std::uint64_t lost_events = 0;         ///< known to have existed; at least so many
-  std::uint64_t dropped_rows = 0;        ///< they came from lost events, or could not be trusted
-  bool rows_rebuilt_on_restore = false;  ///< rows and snapshots went: a restore replays all events
-  std::filesystem::path kept_aside;      ///< the damaged folder, as it was
+  Sequence kept;                  ///< events 1 to this one are there
+  std::uint64_t lost_events = 0;  ///< known to have existed; at least so many
+  /// Rows that came from lost events or were damaged. Those of trials that are not finished are
+  /// written again as the trials go on.
+  std::uint64_t dropped_rows = 0;
+  std::vector<std::string> dropped;  ///< which, the first 100
+  bool replayed_from_start = false;  ///< snapshots went: a restore replays all events
+  std::filesystem::path kept_aside;  ///< the damaged folder, as it was
 };
 
 struct DoctorReport {

@@ -107,7 +107,7 @@ TEST_CASE("a lost end of the log is given up when told so") {
   CHECK(report.healthy());
   CHECK(report.repair->kept.value + report.repair->lost_events == 20);
   CHECK(report.repair->lost_events > 0);
-  CHECK_FALSE(report.repair->rows_rebuilt_on_restore);
+  CHECK_FALSE(report.repair->replayed_from_start);
   CHECK(files_below(report.repair->kept_aside) == before);
   CHECK(check_history(*open_journal(f.dir)) == report.repair->kept.value);
   CHECK(f.look().healthy());
@@ -128,7 +128,7 @@ TEST_CASE("a flipped bit in the durable part of the log is cut off when told so"
   CHECK(journal->append(write_sets(last + 1, last + 1)));
 }
 
-TEST_CASE("a damaged event costs those behind it, and the rows are left to a restore") {
+TEST_CASE("a damaged event costs those behind it and the rows that came from them") {
   Fixture f;
   make_store(f.dir, 20);
   {
@@ -144,12 +144,16 @@ TEST_CASE("a damaged event costs those behind it, and the rows are left to a res
   REQUIRE(report.repair);
   CHECK(report.repair->kept == Sequence(12));
   CHECK(report.repair->lost_events == 8);
-  CHECK(report.repair->rows_rebuilt_on_restore);
-  CHECK(report.repair->dropped_rows == 28);
+  CHECK(report.repair->replayed_from_start);
+  CHECK(report.repair->dropped_rows == 7 + 8 + 1);  // trials, results, the snapshot
+  CHECK(report.repair->dropped.size() == report.repair->dropped_rows);
   const auto journal = open_journal(f.dir);
   CHECK(journal->watermarks().accepted == Sequence(12));
   CHECK(journal->event(Sequence(12)).value_or_throw() == sealed(event_payload(12)));
   CHECK(journal->get(Table::state, keys::state_loop).value_or_throw() == std::nullopt);
+  CHECK(journal->get(Table::results, keys::result_key(TrialId(5), 12)).value_or_throw());
+  CHECK_FALSE(journal->get(Table::results, keys::result_key(TrialId(6), 13)).value_or_throw());
+  CHECK(f.look().rows == 12);
   CHECK(journal->store_id() == report.store_id);
 }
 
@@ -185,7 +189,7 @@ TEST_CASE("an event that is damaged inside its record is found") {
   f.look_at_damage("event 3");
 }
 
-TEST_CASE("a result that points at nothing and a damaged row are found and rebuilt") {
+TEST_CASE("a result that points at nothing and a damaged row are found and dropped") {
   Fixture f;
   make_store(f.dir, 10);
   const std::size_t results = detail::index_of(Table::results);
@@ -218,7 +222,8 @@ TEST_CASE("a result that points at nothing and a damaged row are found and rebui
   const DoctorReport report = f.repair();
   REQUIRE(report.repair);
   CHECK(report.repair->lost_events == 0);
-  CHECK(report.repair->rows_rebuilt_on_restore);
+  CHECK(report.repair->dropped_rows == 1);
+  CHECK_FALSE(report.repair->replayed_from_start);
   CHECK(open_journal(f.dir)->watermarks().accepted == Sequence(10));
 }
 
@@ -237,6 +242,7 @@ TEST_CASE("a damaged table file is found with its place and what is before it is
   CHECK(report.repair->kept > Sequence(0));
   CHECK(report.repair->kept.value + report.repair->lost_events == 2000);
   CHECK(open_journal(f.dir)->watermarks().accepted == report.repair->kept);
+  CHECK(f.look().healthy());
 }
 
 TEST_CASE("the witness: missing, damaged, of another store") {
@@ -281,7 +287,7 @@ TEST_CASE("a database that does not open is saved as far as its files go") {
   const DoctorReport report = f.repair();
   REQUIRE_MESSAGE(report.repair, report.to_text());
   CHECK(report.repair->kept == Sequence(50));
-  CHECK(report.repair->rows_rebuilt_on_restore);
+  CHECK(report.repair->replayed_from_start);
   CHECK(open_journal(f.dir)->event(Sequence(50)).value_or_throw() == sealed(event_payload(50)));
 }
 

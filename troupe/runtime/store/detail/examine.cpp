@@ -101,7 +101,7 @@ private:
   void read_table(Table table) {
     const auto status = view_.pairs(index_of(table), "", [&](auto key, auto value) {
       ++result_.rows;
-      if (auto wrong = wrong_with_row(table, key, value); !wrong.empty())
+      if (auto wrong = wrong_with_row(table, key, value, result_.good.sequence); !wrong.empty())
         row_damage("table " + std::string(to_string(table)) + ", key " + show_key(key),
                    std::move(wrong));
       return true;
@@ -114,26 +114,6 @@ private:
   void row_damage(std::string place, std::string what) {
     result_.rows_sound = false;
     damage(std::move(place), std::move(what));
-  }
-
-  std::string wrong_with_row(Table table, std::string_view key, std::string_view value) const {
-    const auto row = parse_row(value);
-    if (!row)
-      return row.error().message();
-    if (const auto envelope = open_any_envelope(row->record); !envelope)
-      return "its record is damaged: " + envelope.error().message();
-    if (row->written_with.value == 0 || row->written_with > result_.good.sequence)
-      return "was written with event " + to_string(row->written_with) + ", which is not there";
-    if (table != Table::results)
-      return {};
-    if (!keys::parse_result_key(key))
-      return "its key is not a trial and an iteration";
-    const auto pointer = decode<EventPointer>(row->record);
-    if (!pointer)
-      return pointer.error().message();
-    if (pointer->sequence.value == 0 || pointer->sequence > result_.good.sequence)
-      return "points at event " + to_string(pointer->sequence) + ", which is not there";
-    return {};
   }
 
   void verify_files() {
@@ -151,6 +131,27 @@ private:
 };
 
 }  // namespace
+
+std::string wrong_with_row(Table table, std::string_view key, std::string_view value,
+                           Sequence last) {
+  const auto row = parse_row(value);
+  if (!row)
+    return row.error().message();
+  if (const auto envelope = open_any_envelope(row->record); !envelope)
+    return "its record is damaged: " + envelope.error().message();
+  if (row->written_with.value == 0 || row->written_with > last)
+    return "was written with event " + to_string(row->written_with) + ", which is not there";
+  if (table != Table::results)
+    return {};
+  if (!keys::parse_result_key(key))
+    return "its key is not a trial and an iteration";
+  const auto pointer = decode<EventPointer>(row->record);
+  if (!pointer)
+    return pointer.error().message();
+  if (pointer->sequence.value == 0 || pointer->sequence > last)
+    return "points at event " + to_string(pointer->sequence) + ", which is not there";
+  return {};
+}
 
 void Findings::add(Severity severity, std::string place, std::string what, std::string remedy) {
   if (findings_.size() + 1 < max_findings) {

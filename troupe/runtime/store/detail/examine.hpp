@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe::detail {
@@ -31,7 +32,8 @@ struct Examination {
   HighWater good;            ///< the end of the longest run of sound events from 1
   std::uint64_t events = 0;  ///< that could be read, also behind a gap
   std::uint64_t rows = 0;
-  bool rows_sound = true;  ///< every row can be read and comes from an event that is there
+  bool rows_sound = true;    ///< every row can be read and comes from an event that is there
+  bool rows_current = true;  ///< no row can be an older version of itself
   bool files_sound = true;
 
   /// Nothing is wrong with the store itself.
@@ -39,6 +41,10 @@ struct Examination {
     return !store_id.empty() && good == claimed && rows_sound && files_sound;
   }
 };
+
+/// What is wrong with a stored row when the events go up to `last`; empty when nothing is.
+[[nodiscard]] std::string wrong_with_row(Table table, std::string_view key, std::string_view value,
+                                         Sequence last);
 
 /// Reads everything once. `live`: a writer runs, so that the checksums of whole files are left out
 /// (files go away under our hands); their blocks are checked as they are read in any case.

@@ -2,6 +2,7 @@
 #include <troupe/runtime/store/detail/repair.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -69,34 +70,99 @@ Status copy_events(const View& source, HighWater end, Copier& copier) {
   return copier.put(index_of(Family::meta), high_water_key, encode(end));
 }
 
-/// Copies the rows of a table that can be read, or counts them as dropped.
-Status copy_rows(const View& source, Table table, bool keep, Copier& copier,
-                 std::uint64_t& dropped) {
-  Status copied;
-  const auto read = source.pairs(index_of(table), "", [&](auto key, auto value) {
-    if (keep) {
-      copied = copier.put(index_of(table), key, value);
-    } else {
-      ++dropped;
-    }
-    return copied.has_value();
-  });
-  if (!read && keep)
-    return read;
-  return copied;
-}
+/// Copies the sound rows of one table after another; what is dropped is noted.
+class RowCopier {
+public:
+  RowCopier(const View& source, const Examination& found, Copier& copier, Repair& repair)
+      : source_(source), found_(found), copier_(copier), repair_(repair) {}
+
+  Status copy(Table table) {
+    if (table == Table::experiment)
+      return copy_experiment();
+    if (!found_.rows_current || (table == Table::state && !all_sound(table)))
+      return drop(table);
+    Status copied;
+    const auto read = source_.pairs(index_of(table), "", [&](auto key, auto value) {
+      if (wrong_with_row(table, key, value, found_.good.sequence).empty()) {
+        copied = copier_.put(index_of(table), key, value);
+      } else {
+        note_dropped(table, key);
+      }
+      return copied.has_value();
+    });
+    if (!read)
+      note("table " + std::string(to_string(table)) + ": what comes after the damage");
+    return copied;
+  }
+
+private:
+  /// Without its own rows an experiment can not go on: all of them, or no repair. They may be newer
+  /// than the events; their number is set back.
+  Status copy_experiment() {
+    Status copied;
+    const std::size_t family = index_of(Table::experiment);
+    const auto read = source_.pairs(family, "", [&](auto key, auto value) {
+      auto row = parse_row(value);
+      if (!row) {
+        copied = std::move(row).error();
+      } else {
+        const Sequence with = std::min(row->written_with, found_.good.sequence);
+        copied = copier_.put(family, key, row_prefix(with) + std::string(row->record));
+      }
+      return copied.has_value();
+    });
+    if (!read)
+      return read;
+    return copied;
+  }
+
+  bool all_sound(Table table) const {
+    bool sound = true;
+    const auto read = source_.pairs(index_of(table), "", [&](auto key, auto value) {
+      sound = wrong_with_row(table, key, value, found_.good.sequence).empty();
+      return sound;
+    });
+    return sound && read.has_value();
+  }
+
+  /// Snapshots belong together, and rows that may be older than they look can not be told apart.
+  Status drop(Table table) {
+    const auto read = source_.pairs(index_of(table), "", [&](auto key, auto) {
+      note_dropped(table, key);
+      return true;
+    });
+    if (!read)
+      note("table " + std::string(to_string(table)) + ": rows that can not be read");
+    if (table == Table::state)
+      repair_.replayed_from_start = true;
+    return ok();
+  }
+
+  void note_dropped(Table table, std::string_view key) {
+    ++repair_.dropped_rows;
+    note("table " + std::string(to_string(table)) + ", key " + show_key(key));
+  }
+
+  void note(std::string what) {
+    if (repair_.dropped.size() < max_dropped_named)
+      repair_.dropped.push_back(std::move(what));
+  }
+
+  static constexpr std::size_t max_dropped_named = 100;
+
+  const View& source_;
+  const Examination& found_;
+  Copier& copier_;
+  Repair& repair_;
+};
 
 Status fill(Database& target, const View& source, const Examination& found, Repair& repair) {
   TROUPE_RETURN_IF_ERROR(write_identity(target, found.store_id));
   Copier copier(target);
   TROUPE_RETURN_IF_ERROR(copy_events(source, found.good, copier));
-  const bool keep_rows = found.rows_sound && found.good == found.claimed;
-  for (std::size_t i = 1; i <= table_count; ++i) {
-    const auto table = static_cast<Table>(i);
-    const bool keep = keep_rows || table == Table::experiment;
-    TROUPE_RETURN_IF_ERROR(copy_rows(source, table, keep, copier, repair.dropped_rows));
-  }
-  repair.rows_rebuilt_on_restore = !keep_rows;
+  RowCopier rows(source, found, copier, repair);
+  for (std::size_t i = 1; i <= table_count; ++i)
+    TROUPE_RETURN_IF_ERROR(rows.copy(static_cast<Table>(i)));
   return copier.finish();
 }
 

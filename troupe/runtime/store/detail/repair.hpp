@@ -14,9 +14,8 @@ namespace troupe::detail {
 /// The log is damaged at its end, the rest is sound: opens it up to the damage.
 Result<Repair> cut_log(const std::filesystem::path& experiment_dir, FolderLock& lock);
 
-/// Copies the sound events into a fresh database, and the rows if all of them can be trusted;
-/// otherwise only the experiment's own rows: a restore replays the events and writes the others
-/// anew.
+/// Copies the sound events into a fresh database, and the rows that are sound and were written with
+/// one of them. Snapshots go all or none: without them a restore replays the events from the start.
 Result<Repair> rebuild(const std::filesystem::path& experiment_dir, const View& source,
                        const Examination& found);
 
