@@ -64,11 +64,11 @@ struct ResetRefused {
 struct Reported {
   WorkerId worker;
   TrialKey key;
-  uint64_t message = 0;    ///< 1, 2, ... within the attempt
-  uint64_t iteration = 0;  ///< training_iteration: 1, 2, ... within the trial
-  Metrics metrics;         ///< the user's metrics and time_this_iter_s, time_total_s, timestamp
-  bool done = false;       ///< the trainable says that it is finished
-  bool wants_checkpoint = false;            ///< the trainable asks for a checkpoint now
+  uint64_t message = 0;           ///< 1, 2, ... within the attempt
+  uint64_t iteration = 0;         ///< training_iteration: 1, 2, ... within the trial
+  Metrics metrics;                ///< the user's, training_iteration, time_*, timestamp (Unix, s)
+  bool done = false;              ///< the trainable says that it is finished
+  bool wants_checkpoint = false;  ///< the trainable asks for a checkpoint now
   std::optional<CheckpointRef> checkpoint;  ///< function API: committed before the report was sent
 };
 

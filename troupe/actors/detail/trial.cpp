@@ -105,7 +105,7 @@ Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
   metrics["time_total_s"] = time_total_s;
   metrics["training_iteration"] = iteration;
   if (!metrics.find_key("timestamp"))
-    metrics["timestamp"] = mailbox_.clock().wall_ms();
+    metrics["timestamp"] = mailbox_.clock().wall_ms() / 1000;
   TROUPE_RETURN_IF_ERROR(check_metrics(metrics));
 
   const bool done = is_true(metrics, "done");

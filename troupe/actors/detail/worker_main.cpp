@@ -19,7 +19,9 @@
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace troupe::detail {
@@ -135,6 +137,8 @@ bool worker_not_begun() {
 
 void worker_main() {
   ::unsetenv(worker_variable);
+  // Started through /proc/self/exe it would show as "exe" in lists of processes.
+  ::prctl(PR_SET_NAME, program_invocation_short_name);
   const Result<int> inherited = become_worker_process();
   if (!inherited)
     end_process(exit_no_agent, inherited.error().message().c_str());
