@@ -104,7 +104,6 @@ private:
 
   /// Results whose answer reached a worker: they must never be lost.
   std::map<std::pair<TrialId, std::uint64_t>, std::uint32_t> answered_;
-  std::uint32_t last_death_was_power_loss_ = 0;
   RunReport report_;
   bool over_ = false;
 };

@@ -261,11 +261,10 @@ struct StartTrial {
 struct EndTrial {
   TrialId trial{};
   std::string reason{};
-  bool by_scheduler = false;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& trial& reason& by_scheduler;
+    archive& trial& reason;
   }
 };
 
@@ -274,11 +273,10 @@ struct HaltTrial {
   TrialId trial{};
   bool final = false;  ///< it is over when it has stopped, otherwise it stays unfinished
   std::string reason{};
-  bool by_scheduler = false;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& trial& final& reason& by_scheduler;
+    archive& trial& final& reason;
   }
 };
 

@@ -168,19 +168,25 @@ bool TrialLoop::Impl::hold(RecordedBody& body) {
 }
 
 Status TrialLoop::Impl::process_held(Step& step, std::uint64_t& stale) {
+  std::optional<TrialId> last;
   while (!held.empty()) {
-    // The experiment stops: turns are over, and everything that waits is let in.
-    auto next = machine->state().drain ? held.begin() : held.end();
-    if (next == held.end()) {
+    auto next = held.end();
+    if (machine->state().drain) {
+      // The experiment stops: turns are over, and everything that waits is let in.
+      next = held.begin();
+    } else {
+      // The end of a worker follows the end of its trial without a turn of its own.
+      if (last)
+        next = held.find(*last);
+      if (next != held.end() && machine->judge(now).waits_for_turn(next->second.front()))
+        next = held.end();
       const auto turn = machine->turn();
-      next = turn ? held.find(*turn) : held.end();
+      if (next == held.end() && turn)
+        next = held.find(*turn);
     }
-    // The end of a worker follows the end of its trial without a turn of its own.
-    for (auto it = held.begin(); next == held.end() && it != held.end(); ++it)
-      if (!machine->judge(now).waits_for_turn(it->second.front()))
-        next = it;
     if (next == held.end())
       return ok();
+    last = next->first;
     RecordedBody body = std::move(next->second.front());
     next->second.pop_front();
     if (next->second.empty())

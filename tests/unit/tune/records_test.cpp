@@ -34,8 +34,8 @@ EventRecord example_event() {
   decision.schedule = ScheduleDecision{ScheduleAction::go_on, "", List{1, 2}};
   decision.actions = {CreateTrial{TrialId(5), "T_00005", "d", {{"x", 1}}, 3, TrialId(1)},
                       StartTrial{{TrialId(5), 0}, WorkerId(3), false},
-                      EndTrial{TrialId(6), "r", true},
-                      HaltTrial{TrialId(7), true, "r", true},
+                      EndTrial{TrialId(6), "r"},
+                      HaltTrial{TrialId(7), true, "r"},
                       EndWorker{WorkerId(9)},
                       EndSearch{true, true, "r"},
                       Drain{ExperimentState::failed, "r"},

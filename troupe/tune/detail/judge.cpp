@@ -99,7 +99,7 @@ Judgement Judge::judge(const RunBegan& event) const {
       repeat_trial(parts_.setting, next, trial.row, actions);
       next = next.next();
     }
-    actions.push_back(EndTrial{id, restart ? "restarted as a new trial" : "not resumed", false});
+    actions.push_back(EndTrial{id, restart ? "restarted as a new trial" : "not resumed"});
   }
   return judgement;
 }

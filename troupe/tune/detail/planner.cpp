@@ -66,7 +66,7 @@ std::optional<Action> Planner::first_running_to_halt(bool final, const std::stri
       continue;
     const Trial* trial = parts_.state.trials.find(*worker.trial);
     if (trial != nullptr && trial->phase == Phase::running)
-      return HaltTrial{trial->row.id, final, reason, false};
+      return HaltTrial{trial->row.id, final, reason};
   }
   return std::nullopt;
 }
@@ -92,7 +92,7 @@ std::optional<Action> Planner::obey_budget() const {
        {&state.trials.pending(), &state.trials.paused(), &state.trials.orphans()})
     for (const auto& [order, id] : *queue)
       if (state.trials.find(id)->phase == Phase::running)
-        return EndTrial{id, "time budget", false};
+        return EndTrial{id, "time budget"};
   if (run_time_ >= *budget + patience)
     return first_running_to_halt(true, "time budget");
   return std::nullopt;
@@ -115,8 +115,8 @@ std::optional<Action> Planner::obey_scheduler() const {
   if (trial->row.state == TrialState::running && trial->phase != Phase::running)
     return std::nullopt;  // on its way out: asked again when it has let go
   if (!trial->has_worker())
-    return EndTrial{stop.trial, stop.reason, true};
-  return HaltTrial{stop.trial, true, stop.reason, true};
+    return EndTrial{stop.trial, stop.reason};
+  return HaltTrial{stop.trial, true, stop.reason};
 }
 
 Action Planner::give_worker(const Trial& trial) const {
@@ -203,7 +203,7 @@ std::optional<Action> Planner::get_unstuck() const {
                          " has nothing to suggest although no trial runs"};
   if (!state.trials.paused().empty())
     return EndTrial{state.trials.paused().begin()->second,
-                    "not resumed by the scheduler " + parts_.setting.spec.scheduler, true};
+                    "not resumed by the scheduler " + parts_.setting.spec.scheduler};
   return std::nullopt;
 }
 
