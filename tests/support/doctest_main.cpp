@@ -6,6 +6,7 @@
 __attribute__((weak)) void troupe_test_start(int argc, char** argv);
 
 int main(int argc, char** argv) {
-  if (troupe_test_start != nullptr) troupe_test_start(argc, argv);
+  if (troupe_test_start != nullptr)
+    troupe_test_start(argc, argv);
   return doctest::Context(argc, argv).run();
 }

@@ -15,7 +15,8 @@ template <class Condition>
 bool eventually(Condition holds) {
   const TimePoint deadline = real_clock().now() + long_enough;
   while (!holds()) {
-    if (real_clock().now() > deadline) return false;
+    if (real_clock().now() > deadline)
+      return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
