@@ -221,7 +221,7 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
     throw Exception(ErrorCode::not_found, "no trial of '" + experiment_path().string() +
                                               "' has a " + (filter_nan_and_inf ? "finite " : "") +
                                               "result for metric '" + name + "'" +
-                                              detail::did_you_mean(name, names));
+                                              troupe::detail::did_you_mean(name, names));
   }
   Best answer;
   static_cast<Trial&>(answer) =
