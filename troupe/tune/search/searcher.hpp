@@ -11,17 +11,42 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 /// The contract of search algorithms: which configuration to try next.
 namespace troupe::tune {
 
+/// A number of each result that should become large or small.
+struct Objective {
+  std::string metric{};
+  Mode mode = Mode::max;
+
+  friend bool operator==(const Objective&, const Objective&) = default;
+};
+
+/// The outcome of a configuration that was tried before, by an earlier experiment or by hand.
+struct KnownResult {
+  Config config{};
+  Metrics metrics{};                  ///< with the objectives and constraints
+  Ending ending = Ending::finished;   ///< stopped: the metrics are those of "training_iteration"
+};
+
 /// What a searcher is told about the experiment.
 struct SearchContext {
-  ParamSpace space{};    ///< checked
-  std::string metric{};  ///< what to optimise; empty: the user named none
-  Mode mode = Mode::max;
+  ParamSpace space{};                      ///< checked
+  std::vector<Objective> objectives{};     ///< empty: the user named none; several: a Pareto front
+  std::vector<std::string> constraints{};  ///< metrics: <= 0 where a configuration is feasible
   std::uint64_t seed = 0;
-  std::optional<std::uint64_t> num_samples{};  ///< nothing: without end
+  std::optional<std::uint64_t> num_samples{};  ///< trials in total; nothing: without end
+  /// Configurations to try first, in this order; they count as samples. Parameters that they leave
+  /// out are drawn at random.
+  std::vector<Config> points_to_evaluate{};
+  /// Where to learn from before the first trial. Not tried again, not counted as samples. Those that
+  /// do not fit the space are left out.
+  std::vector<KnownResult> known_results{};
+  /// May a configuration come a second time? Without it a finite space is exhausted when every
+  /// configuration was tried.
+  bool allow_repeats = false;
 };
 
 /// The answer to "what next?".

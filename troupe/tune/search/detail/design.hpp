@@ -1,0 +1,125 @@
+#pragma once
+
+#include <troupe/base/random.hpp>
+#include <troupe/base/result.hpp>
+#include <troupe/serialization/value.hpp>
+#include <troupe/tune/search/space.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The search space as algorithms see it: numbered axes and points of numbers.
+namespace troupe::tune::detail {
+
+/// A configuration as numbers, one an axis: numeric axes in the unit interval (after the logarithm
+/// where the domain is logarithmic), categories as their index 0, 1, 2, ... NaN: the parameter does
+/// not exist, because its condition does not hold.
+using Point = std::vector<double>;
+
+/// A value that is there. NaN marks those that are not.
+inline bool exists(double coordinate) noexcept {
+  return coordinate == coordinate;
+}
+
+/// One parameter with more than one possible value.
+///
+/// Discrete numbers own a cell of the unit interval: its box reaches half a step beyond the first
+/// and the last value (half a unit before the logarithm), so that all have their share.
+class Axis {
+public:
+  Axis(std::string path, Domain domain);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const Domain& domain() const { return domain_; }
+  [[nodiscard]] bool categorical() const { return categorical_; }
+  /// Different values; 0: a continuum. A range of more than 2^53 integers counts as one.
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] bool continuous() const { return count_ == 0; }
+
+  /// The coordinate of a value of the domain. Nothing when the domain does not contain it.
+  [[nodiscard]] std::optional<double> encode(const Value& value) const;
+  /// The value at a coordinate, rounded to the grid and clamped into the domain.
+  [[nodiscard]] Value decode(double coordinate) const;
+  /// The coordinate of the value at `coordinate`: itself (clamped) on a continuous axis, the middle
+  /// of the value in linear grids.
+  [[nodiscard]] double snap(double coordinate) const;
+  /// The ends of the cell that belongs to the discrete number at `coordinate`.
+  [[nodiscard]] std::pair<double, double> cell(double coordinate) const;
+  /// The coordinate of discrete value number `index` < count(), in ascending order.
+  [[nodiscard]] double coordinate(std::uint64_t index) const;
+  /// The number of the discrete value at `coordinate`. Categories: the coordinate.
+  [[nodiscard]] std::uint64_t index(double coordinate) const;
+  /// A uniform number out of [0, 1) as a coordinate of this axis: each category as likely.
+  [[nodiscard]] double from_uniform(double u) const;
+  /// Drawn from the domain's own distribution, exact for integers of any range.
+  [[nodiscard]] Value sample(Random& random) const { return domain_.sample(random); }
+
+private:
+  double grid_value(std::uint64_t index) const;
+
+  std::string path_;
+  Domain domain_;
+  bool categorical_ = false;
+  bool log_ = false;
+  std::uint64_t count_ = 0;
+  double first_ = 0;  ///< the lowest value, before the logarithm
+  double step_ = 0;   ///< between neighbours, before the logarithm
+  double low_ = 0;    ///< the box, after the logarithm
+  double width_ = 1;
+};
+
+/// The whole space. Parameters with a single value are not axes.
+class Design {
+public:
+  Design() = default;
+  /// The space is checked. A grid is an axis like a choice.
+  explicit Design(const ParamSpace& space);
+
+  [[nodiscard]] const ParamSpace& space() const { return space_; }
+  [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
+  [[nodiscard]] std::size_t size() const { return axes_.size(); }
+  /// Does the existence of any parameter depend on another one?
+  [[nodiscard]] bool conditional() const { return conditional_; }
+  /// Are there constraints between parameters or forbidden combinations?
+  [[nodiscard]] bool constrained() const { return space_.constrained(); }
+  /// Are all axes discrete (nothing can be closer than a step)?
+  [[nodiscard]] bool discrete() const;
+  /// Points of the grid, counting those that conditions or constraints exclude; nothing when an
+  /// axis is continuous or the product exceeds 2^63.
+  [[nodiscard]] std::optional<std::uint64_t> cells() const { return cells_; }
+
+  /// Nothing when a value that should be there is missing or lies outside of its domain. Entries
+  /// that the space has not are ignored.
+  [[nodiscard]] std::optional<Point> encode(const Config& config) const;
+  /// Snapped, with NaN where conditions say that the parameter does not exist, and with the first
+  /// value where one is missing (NaN) that must exist.
+  [[nodiscard]] Point canonical(Point point) const;
+  /// The configuration with constants, without parameters that do not exist.
+  [[nodiscard]] Config decode(const Point& point) const;
+  /// Do the constraints hold, and is it not a forbidden combination? `point` is canonical.
+  [[nodiscard]] bool allowed(const Point& point) const;
+  [[nodiscard]] bool allowed(const Config& config) const { return space_.allows(config); }
+  /// A random configuration, each parameter from its own distribution; constraints are not looked
+  /// at. Draws the same numbers for an axis whatever the others are.
+  [[nodiscard]] Config sample(std::uint64_t seed, std::uint64_t stream,
+                              std::uint32_t counter) const;
+  /// Cell `index` < cells() of the grid; canonical, so several indices may give the same point.
+  [[nodiscard]] Point cell(std::uint64_t index) const;
+
+private:
+  ParamSpace space_;
+  std::vector<Axis> axes_;
+  Config constants_;  ///< with null where an axis comes
+  bool conditional_ = false;
+  std::optional<std::uint64_t> cells_;
+};
+
+/// A number that two configurations share exactly when they are equal, bar collisions of 2^-64.
+[[nodiscard]] std::uint64_t fingerprint(const Config& config);
+
+}  // namespace troupe::tune::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/history.hpp>
+#include <troupe/tune/search/searcher.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace troupe::tune {
+
+/// What all searchers that learn have in common, so that each is only its algorithm: the history of
+/// observations, points to evaluate first, results known before, no configuration twice, constraints
+/// between parameters, exhaustion, the exact restart.
+///
+/// A derived class proposes points. Its proposal is a pure function of (seed, trial, history, what
+/// `save_model` saves); it may keep caches that do not show. Whatever it learns while it proposes
+/// (fitted parameters to start the next fit from) goes into the note of the proposal and comes back
+/// in `proposed`.
+class ModelSearcher : public Searcher {
+public:
+  [[nodiscard]] Status setup(const SearchContext& context) final;
+  [[nodiscard]] Result<Suggestion> suggest(TrialId trial) const final;
+  void record(TrialId trial, const Config& config, const Value& note) final;
+  void on_result(TrialId trial, const Metrics& metrics) final;
+  void on_complete(TrialId trial, Ending ending, const Metrics* last) final;
+  [[nodiscard]] Value save() const final;
+  [[nodiscard]] Status restore(const Value& state) final;
+
+protected:
+  /// A point for a trial; need not be canonical, allowed or new: `suggest` sees to that. Not a
+  /// point: the algorithm has nothing to say (for itself), and a random one is taken.
+  struct Proposal {
+    std::optional<detail::Point> point{};
+    Value note{};
+  };
+
+  /// Begins anew after `setup` has read the context: `design()` and `context()` are there, the
+  /// history holds the results known before. invalid_argument when the space does not suit.
+  [[nodiscard]] virtual Status begin() { return ok(); }
+  /// Proposal number `attempt` = 0, 1, ... for the same trial: the earlier ones could not be taken
+  /// (tried before, or not allowed). Errors end the search.
+  [[nodiscard]] virtual Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const = 0;
+  /// How many attempts pay; afterwards random points are taken.
+  [[nodiscard]] virtual std::uint32_t attempts() const { return 3; }
+  /// A trial was created from this proposal; the note is null when it came from elsewhere.
+  virtual void proposed(const detail::Observation& observation, const Value& note) {
+    (void)observation;
+    (void)note;
+  }
+  /// A trial has a new result, or is over: `observation.over()`.
+  virtual void observed(const detail::Observation& observation) { (void)observation; }
+  /// What `proposed` and `observed` changed in the derived class. `restore_model(save_model())` on
+  /// a fresh object gives an equal one; it comes after the history is there. corrupt otherwise.
+  [[nodiscard]] virtual Value save_model() const { return {}; }
+  [[nodiscard]] virtual Status restore_model(const Value& state);
+
+  [[nodiscard]] const detail::Design& design() const { return design_; }
+  [[nodiscard]] const detail::History& history() const { return history_; }
+  [[nodiscard]] const SearchContext& context() const { return context_; }
+  /// Random numbers for a suggestion. Different counters give independent sequences; those from
+  /// 1,000,000 on are used by this class.
+  [[nodiscard]] Random random(TrialId trial, std::uint32_t counter) const {
+    return Random(context_.seed, trial.value, RandomPurpose::searcher, counter);
+  }
+  /// A random point for this trial, canonical and allowed if one was found.
+  [[nodiscard]] detail::Point random_point(TrialId trial, std::uint32_t counter) const;
+
+private:
+  void learn(detail::Observation& observation, const Metrics& metrics) const;
+  [[nodiscard]] std::optional<Config> next_point_to_evaluate() const;
+  [[nodiscard]] bool exhausted() const;
+  [[nodiscard]] Result<Suggestion> random_unseen(TrialId trial) const;
+  void take_known_results();
+
+  SearchContext context_;
+  detail::Design design_;
+  detail::History history_;
+  std::uint64_t created_ = 0;           ///< trials recorded
+  std::uint64_t points_evaluated_ = 0;  ///< of context_.points_to_evaluate
+};
+
+}  // namespace troupe::tune
