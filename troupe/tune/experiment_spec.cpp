@@ -45,6 +45,12 @@ Status check_kind(const std::string& stored, const Algorithm* given, const std::
   return ok();
 }
 
+std::vector<Objective> objectives_of(const ExperimentSpec& spec) {
+  if (spec.metric.empty())
+    return {};
+  return {{spec.metric, spec.mode}};
+}
+
 }  // namespace
 
 Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
@@ -81,8 +87,7 @@ Result<SearchContext> search_context(const ExperimentSpec& spec) {
   TROUPE_TRY(space, ParamSpace::from_value(spec.param_space));
   TROUPE_RETURN_IF_ERROR(space.check());
   return SearchContext{.space = std::move(space),
-                       .metric = spec.metric,
-                       .mode = spec.mode,
+                       .objectives = objectives_of(spec),
                        .seed = spec.seed,
                        .num_samples = spec.num_samples};
 }

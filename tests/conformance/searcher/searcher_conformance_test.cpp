@@ -18,20 +18,37 @@ std::vector<SearchContext> contexts() {
                          {"lr", loguniform(1e-4, 1e-1)},
                          {"n", randint(0, 5)},
                          {"net", {{"act", choice({"relu", 1, 0.5, true})}, {"bias", false}}}};
+  ParamSpace conditional{{"kind", choice({"a", "b"})},
+                         {"depth", when("kind", {"a"}, randint(1, 40))},
+                         {"net", when("kind", {"b"}, {{"rate", quniform(0, 1, 0.05)}, {"c", 3}})},
+                         {"low", uniform(0, 1)},
+                         {"high", uniform(0, 1)}};
+  conditional.require(less("low", "high")).forbid({{"kind", "a"}, {"depth", 7}});
   const ParamSpace grid{{"a", grid_search({1, 2, 3})}, {"b", {{"c", grid_search({"x", "y"})}}}};
   std::vector<SearchContext> all;
-  for (const ParamSpace& space : {mixed, grid, ParamSpace{}})
+  for (const ParamSpace& space : {mixed, conditional, grid, ParamSpace{}})
     for (const auto samples : {std::optional<std::uint64_t>(5), std::optional<std::uint64_t>()})
       all.push_back(
-          {.space = space, .metric = "loss", .mode = Mode::min, .seed = 7, .num_samples = samples});
+          {.space = space, .objectives = {{"loss", Mode::min}}, .seed = 7, .num_samples = samples});
+  all.push_back({.space = mixed,
+                 .objectives = {{"loss", Mode::min}},
+                 .constraints = {"memory"},
+                 .seed = 8,
+                 .points_to_evaluate = {{{"n", 2}}},
+                 .known_results = {{.config = {{"x", 0.5},
+                                               {"lr", 1e-3},
+                                               {"n", 3},
+                                               {"net", Map{{"act", "relu"}, {"bias", false}}}},
+                                    .metrics = {{"loss", 0.5}, {"memory", -1}}}}});
   return all;
 }
 
-std::string all_broken(const Searcher& searcher) {
+std::string all_broken(const Searcher& searcher, bool may_repeat = false) {
   std::string broken;
   for (const SearchContext& context : contexts())
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      for (const std::string& rule : check_searcher(searcher, context, {.seed = seed}))
+      for (const std::string& rule :
+           check_searcher(searcher, context, {.seed = seed, .may_repeat = may_repeat}))
         broken += rule + '\n';
   return broken;
 }
@@ -43,7 +60,12 @@ public:
   explicit Careless(Rule rule) : rule_(rule) {}
 
   std::string name() const override { return "careless"; }
-  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Careless>(*this); }
+  std::unique_ptr<Searcher> clone() const override {
+    auto copy = std::make_unique<Careless>(*this);
+    if (rule_ != Rule::shares)
+      copy->count_ = std::make_shared<std::int64_t>(*count_);
+    return copy;
+  }
   Status setup(const SearchContext& context) override {
     context_ = context;
     *count_ = 0;
@@ -59,7 +81,7 @@ public:
     if (rule_ == Rule::leaves_the_space && suggestion.kind == Suggestion::Kind::config)
       suggestion.config["extra"] = 1;
     if (rule_ == Rule::no_end && suggestion.kind == Suggestion::Kind::exhausted)
-      return Suggestion::of(inner_.variant(0), 0);
+      return Suggestion::of(inner_.variant(0).value_or_throw(), 0);
     return suggestion;
   }
   std::optional<std::uint64_t> planned(const SearchContext& context) const override {
@@ -87,15 +109,22 @@ private:
 };
 
 TEST_CASE("basic_variant keeps the contract") {
-  CHECK(all_broken(BasicVariant()) == "");
+  CHECK(all_broken(BasicVariant(), true) == "");
+}
+
+TEST_CASE("every searcher that is made by name keeps the contract") {
+  for (const std::string& name : searcher_names())
+    CHECK(all_broken(*make_searcher(name, {}).value_or_throw(), name == "basic_variant") == "");
 }
 
 TEST_CASE("the suite notices each broken rule") {
-  CHECK(all_broken(Careless(Careless::Rule::suggest_changes)) != "");
-  CHECK(all_broken(Careless(Careless::Rule::forgets_on_restore)) != "");
-  CHECK(all_broken(Careless(Careless::Rule::leaves_the_space)) != "");
-  CHECK(all_broken(Careless(Careless::Rule::no_end)) != "");
-  CHECK(all_broken(Careless(Careless::Rule::shares)) != "");
+  CHECK(all_broken(Careless(Careless::Rule::none), true) == "");
+  CHECK(all_broken(Careless(Careless::Rule::none)).find("comes twice") != std::string::npos);
+  CHECK(all_broken(Careless(Careless::Rule::suggest_changes), true) != "");
+  CHECK(all_broken(Careless(Careless::Rule::forgets_on_restore), true) != "");
+  CHECK(all_broken(Careless(Careless::Rule::leaves_the_space), true) != "");
+  CHECK(all_broken(Careless(Careless::Rule::no_end), true) != "");
+  CHECK(all_broken(Careless(Careless::Rule::shares), true) != "");
 }
 
 }  // namespace

@@ -1,10 +1,66 @@
 #include <troupe/base/crc32c.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace troupe::tune {
+namespace {
+
+/// Cells are looked at one by one where conditions or constraints may take some away.
+constexpr std::uint64_t max_selected_cells = 1'000'000;
+constexpr std::uint32_t max_attempts = 1'000;
+/// More than any domain draws at a time, nearly always; beyond, draws only overlap.
+constexpr std::uint64_t numbers_per_attempt = 64;
+
+std::uint64_t grid_index(std::uint64_t stride, const Domain& grid, std::uint64_t cell) {
+  return cell / stride % (*grid.last_index() + 1);
+}
+
+/// Grids and constants whose existence and constraints depend on grids and constants alone, as one
+/// flat space: what is the same in every sample.
+ParamSpace systematic_part(const ParamSpace& space) {
+  std::map<std::string, ParamSpace::Leaf> part;
+  for (ParamSpace::Leaf& leaf : space.leaves())
+    if (leaf.entry->domain() == nullptr || leaf.entry->domain()->is_grid()) {
+      std::string path = leaf.path;
+      part.emplace(std::move(path), std::move(leaf));
+    }
+  // Whoever depends on something that is drawn goes, and then whoever depends on that.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto it = part.begin(); it != part.end();) {
+      const auto& conditions = it->second.conditions;
+      const bool drawn = std::any_of(conditions.begin(), conditions.end(),
+                                     [&](const Condition& c) { return !part.contains(c.parent); });
+      it = drawn ? part.erase(it) : std::next(it);
+      changed = changed || drawn;
+    }
+  }
+  ParamSpace flat;
+  for (const auto& [path, leaf] : part) {
+    SpaceEntry entry = leaf.entry->domain() ? SpaceEntry(*leaf.entry->domain())
+                                            : SpaceEntry(*leaf.entry->constant());
+    for (const Condition& condition : leaf.conditions)
+      entry.exists_when(condition);
+    flat.add(path, std::move(entry));
+  }
+  for (const Constraint& constraint : space.constraints())
+    if (std::all_of(constraint.paths.begin(), constraint.paths.end(),
+                    [&](const std::string& path) { return part.contains(path); }))
+      flat.require(constraint);
+  for (const Map& combination : space.forbidden())
+    if (std::all_of(combination.begin(), combination.end(),
+                    [&](const Map::Entry& entry) { return part.contains(entry.first); }))
+      flat.forbid(combination);
+  return flat;
+}
+
+}  // namespace
 
 std::unique_ptr<Searcher> BasicVariant::clone() const {
   return std::make_unique<BasicVariant>(*this);
@@ -14,8 +70,21 @@ Status BasicVariant::setup(const SearchContext& context) {
   TROUPE_RETURN_IF_ERROR(context.space.check());
   *this = BasicVariant();
   seed_ = context.seed;
+  points_ = context.points_to_evaluate;
+  if (context.num_samples && points_.size() > *context.num_samples)
+    points_.resize(static_cast<std::size_t>(*context.num_samples));
+  TROUPE_RETURN_IF_ERROR(read_space(context.space));
+  if (detail::Design design(context.space); design.conditional() || design.constrained()) {
+    design_ = std::move(design);
+    TROUPE_RETURN_IF_ERROR(select_cells(context.space));
+  }
+  planned_ = planned_of(context);
+  return ok();
+}
+
+Status BasicVariant::read_space(const ParamSpace& space) {
   std::set<std::uint32_t> counters;
-  for (const ParamSpace::Leaf& leaf : context.space.leaves()) {
+  for (const ParamSpace::Leaf& leaf : space.leaves()) {
     Plan plan{.path = leaf.path, .domain = std::nullopt};
     if (const Value* constant = leaf.entry->constant()) {
       constants_.set(leaf.path, *constant);
@@ -23,8 +92,8 @@ Status BasicVariant::setup(const SearchContext& context) {
     }
     plan.domain = *leaf.entry->domain();
     if (const auto* grid = std::get_if<Grid>(&plan.domain->kind())) {
-      plan.stride = cells_;
-      if (__builtin_mul_overflow(cells_, std::uint64_t{grid->values.size()}, &cells_))
+      plan.stride = all_cells_;
+      if (__builtin_mul_overflow(all_cells_, std::uint64_t{grid->values.size()}, &all_cells_))
         return Error(ErrorCode::invalid_argument,
                      "param_space: the grids together have more than 2^64 cells; use choice for "
                      "some of them");
@@ -36,35 +105,98 @@ Status BasicVariant::setup(const SearchContext& context) {
     constants_.set(leaf.path, Value());
     plan_.push_back(std::move(plan));
   }
-  planned_ = planned(context);
   return ok();
 }
 
-std::optional<std::uint64_t> BasicVariant::planned(const SearchContext& context) const {
+Status BasicVariant::select_cells(const ParamSpace& space) {
+  if (all_cells_ == 1)
+    return ok();
+  if (all_cells_ > max_selected_cells)
+    return Error(ErrorCode::invalid_argument,
+                 "param_space: the grids together have " + std::to_string(all_cells_) +
+                     " cells; with conditions or constraints at most " +
+                     std::to_string(max_selected_cells) + " are possible; use choice for some");
+  const detail::Design design(systematic_part(space));
+  std::vector<const Plan*> grids;
+  for (const Plan& plan : plan_)
+    for (const auto& [path, entry] : design.space().entries())
+      if (path == plan.path)
+        grids.push_back(&plan);
+  std::vector<std::uint64_t> selected;
+  for (std::uint64_t cell = 0; cell < all_cells_; ++cell) {
+    Config given;
+    for (const Plan* grid : grids)
+      given.set(grid->path, grid->domain->at(grid_index(grid->stride, *grid->domain, cell)));
+    const Config config = design.complete(given, seed_, 0, 0);
+    const bool repeats = std::any_of(grids.begin(), grids.end(), [&](const Plan* grid) {
+      return config.find(grid->path) == nullptr &&
+             grid_index(grid->stride, *grid->domain, cell) != 0;
+    });
+    if (!repeats && design.allowed(config))
+      selected.push_back(cell);
+  }
+  if (selected.empty())
+    return Error(ErrorCode::invalid_argument,
+                 "param_space: no cell of the grid satisfies the constraints");
+  selected_ = std::move(selected);
+  return ok();
+}
+
+std::optional<std::uint64_t> BasicVariant::planned_of(const SearchContext& context) const {
   std::uint64_t total = 0;
-  if (!context.num_samples || __builtin_mul_overflow(*context.num_samples, cells_, &total))
+  if (!context.num_samples ||
+      __builtin_mul_overflow(*context.num_samples - points_.size(), cells(), &total) ||
+      __builtin_add_overflow(total, points_.size(), &total))
     return std::nullopt;
   return total;
 }
 
-Config BasicVariant::variant(std::uint64_t index) const {
+std::optional<std::uint64_t> BasicVariant::planned(const SearchContext& context) const {
+  BasicVariant fresh;
+  return fresh.setup(context) ? fresh.planned_ : std::nullopt;
+}
+
+Config BasicVariant::draw(std::uint64_t index, std::uint32_t attempt) const {
   Config config = constants_;
+  const bool given = index < points_.size();
+  std::uint64_t cell = given ? 0 : index - points_.size();
+  if (selected_)
+    cell = (*selected_)[static_cast<std::size_t>(cell % selected_->size())];
   for (const Plan& plan : plan_) {
     Value* place = config.find(plan.path);
-    if (const auto* grid = std::get_if<Grid>(&plan.domain->kind())) {
-      *place = grid->values[static_cast<std::size_t>(index / plan.stride % grid->values.size())];
+    const Value* wanted = given ? points_[index].find(plan.path) : nullptr;
+    if (wanted != nullptr) {
+      *place = *wanted;
+    } else if (plan.stride != 0) {
+      *place = plan.domain->at(grid_index(plan.stride, *plan.domain, cell));
     } else {
       Random random(seed_, index, RandomPurpose::sample_config, plan.counter);
+      random.seek(std::uint64_t{attempt} * numbers_per_attempt);
       *place = plan.domain->sample(random);
     }
   }
-  return config;
+  return design_ ? design_->complete(config, seed_, index, 0) : config;
+}
+
+Result<Config> BasicVariant::variant(std::uint64_t index) const {
+  for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
+    Config config = draw(index, attempt);
+    // What the user wants to see tried is tried, whatever the rules say.
+    if (!design_ || index < points_.size() || design_->allowed(config))
+      return config;
+  }
+  return Error(ErrorCode::invalid_argument,
+               std::to_string(max_attempts) +
+                   " draws in a row broke a rule of param_space, the last one '" +
+                   design_->space().broken_rule(draw(index, max_attempts - 1)).value_or("") +
+                   "'; loosen the constraints, or choose ranges that satisfy them more often");
 }
 
 Result<Suggestion> BasicVariant::suggest(TrialId) const {
   if (planned_ && next_ >= *planned_)
     return Suggestion::exhausted();
-  return Suggestion::of(variant(next_), next_);
+  TROUPE_TRY(config, variant(next_));
+  return Suggestion::of(std::move(config), next_);
 }
 
 void BasicVariant::record(TrialId, const Config&, const Value& note) {
@@ -88,15 +220,6 @@ Status BasicVariant::restore(const Value& state) {
 
 std::shared_ptr<Searcher> basic_variant() {
   return std::make_shared<BasicVariant>();
-}
-
-Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options) {
-  if (name == "basic_variant" && options.is_null())
-    return std::unique_ptr<Searcher>(std::make_unique<BasicVariant>());
-  return Error(ErrorCode::not_found,
-               "the searcher '" + name +
-                   "' is not one of Troupe's own (basic_variant): pass the object that the "
-                   "experiment was made with");
 }
 
 }  // namespace troupe::tune

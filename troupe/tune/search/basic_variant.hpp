@@ -1,5 +1,6 @@
 #pragma once
 
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/searcher.hpp>
 
 #include <cstdint>
@@ -12,10 +13,16 @@ namespace troupe::tune {
 
 /// Grid and random search, the default: `num_samples` times the product of all grids.
 ///
-/// Variant number i is cell i % cells of sample i / cells. In the grid the keys are sorted by path
-/// and the first one varies fastest. Everything that is drawn is drawn anew for each variant. The
-/// configuration is a pure function of (space, seed, i), and the draw for one parameter does not
-/// depend on the other parameters.
+/// Variant number i is cell i % cells of sample i / cells (points to evaluate not counted). In the
+/// grid the keys are sorted by path and the first one varies fastest. Everything that is drawn is
+/// drawn anew for each variant. The configuration is a pure function of (space, seed, i), and the
+/// draw for one parameter does not depend on the other parameters.
+///
+/// Cells that differ only in parameters that do not exist are one cell, and cells that break a
+/// constraint are none. Points to evaluate come first, and each of them takes a sample; what they
+/// leave out is drawn, and of grids they take the first value. Where a constraint is about drawn
+/// parameters, a variant is drawn again until it holds. Drawn configurations may repeat;
+/// `random_search` never repeats one.
 class BasicVariant final : public Searcher {
 public:
   BasicVariant() = default;
@@ -29,10 +36,12 @@ public:
   [[nodiscard]] Value save() const override;
   [[nodiscard]] Status restore(const Value& state) override;
 
-  /// The configuration of variant `index`. After `setup`.
-  [[nodiscard]] Config variant(std::uint64_t index) const;
-  /// Cells of the grid: the product of the lengths of all grids, at least 1.
-  [[nodiscard]] std::uint64_t cells() const { return cells_; }
+  /// The configuration of variant `index`, after `setup`. invalid_argument when no draw out of
+  /// 1,000 satisfies the constraints.
+  [[nodiscard]] Result<Config> variant(std::uint64_t index) const;
+  /// Cells of the grid: the product of the lengths of all grids, at least 1, less those that
+  /// conditions and constraints take away.
+  [[nodiscard]] std::uint64_t cells() const { return selected_ ? selected_->size() : all_cells_; }
 
 private:
   struct Plan {
@@ -42,10 +51,19 @@ private:
     std::optional<Domain> domain;
   };
 
+  Status read_space(const ParamSpace& space);
+  Status select_cells(const ParamSpace& space);
+  [[nodiscard]] std::optional<std::uint64_t> planned_of(const SearchContext& context) const;
+  [[nodiscard]] Config draw(std::uint64_t index, std::uint32_t attempt) const;
+
   Config constants_;
   std::vector<Plan> plan_;
+  std::vector<Config> points_;  ///< to evaluate first
+  /// Only where there are conditions or constraints.
+  std::optional<detail::Design> design_;
+  std::optional<std::vector<std::uint64_t>> selected_;  ///< cells that count
   std::uint64_t seed_ = 0;
-  std::uint64_t cells_ = 1;
+  std::uint64_t all_cells_ = 1;
   std::optional<std::uint64_t> planned_;
   std::uint64_t next_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <troupe/serialization/value.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,10 +13,12 @@
 /// Where the value of one hyperparameter comes from.
 namespace troupe::tune {
 
-/// Real numbers in [low, high), each as likely.
+/// Real numbers in [low, high), each as likely. With a step: low, low + step, low + 2 step, ... up
+/// to `high`, which is included when it lies on that grid.
 struct Uniform {
   double low = 0;
   double high = 1;
+  double step = 0;  ///< 0: none
   friend bool operator==(const Uniform&, const Uniform&) = default;
 };
 
@@ -26,10 +29,14 @@ struct LogUniform {
   friend bool operator==(const LogUniform&, const LogUniform&) = default;
 };
 
-/// Whole numbers in [low, high): `high` itself never comes.
+/// Whole numbers from `low` to `high`, both included.
 struct RandInt {
   std::int64_t low = 0;
   std::int64_t high = 1;
+  std::int64_t step = 1;  ///< low, low + step, ...
+  /// The logarithm is uniform: a number n owns [n - 1/2, n + 1/2] of the line. Then low >= 1,
+  /// step 1.
+  bool log = false;
   friend bool operator==(const RandInt&, const RandInt&) = default;
 };
 
@@ -65,8 +72,14 @@ public:
   /// Draws a value. A grid has nothing to draw: failed_precondition is thrown. `check()` is ok.
   [[nodiscard]] Value sample(Random& random) const;
 
-  /// Could `value` have been drawn? Types count: 1.0 is not in randint(0, 5).
+  /// Could `value` have been drawn? Types count: 1.0 is not in randint(0, 5). Numbers on a grid
+  /// must be on it to the last bit.
   [[nodiscard]] bool contains(const Value& value) const;
+
+  /// The number of the last of its values, counted from 0; nothing: a continuum.
+  [[nodiscard]] std::optional<std::uint64_t> last_index() const;
+  /// Value number `index` <= last_index(): numbers in ascending order, others as they were given.
+  [[nodiscard]] Value at(std::uint64_t index) const;
 
   /// "uniform(-10, 10)", "choice(["relu", "tanh"])".
   [[nodiscard]] std::string to_string() const;
@@ -89,10 +102,16 @@ inline Domain uniform(double low, double high) {
 inline Domain loguniform(double low, double high) {
   return LogUniform{low, high};
 }
+/// Real numbers low, low + q, low + 2 q, ... up to `high`, included when it lies on that grid.
+Domain quniform(double low, double high, double q);
 /// Whole numbers from `low` to `high - 1`.
-inline Domain randint(std::int64_t low, std::int64_t high) {
-  return RandInt{low, high};
+Domain randint(std::int64_t low, std::int64_t high);
+/// Whole numbers low, low + q, ... up to `high`, which is included when it lies on that grid.
+inline Domain qrandint(std::int64_t low, std::int64_t high, std::int64_t q) {
+  return RandInt{low, high, q};
 }
+/// Whole numbers from `low` >= 1 to `high - 1`, uniform in their logarithm: for sizes and counts.
+Domain lograndint(std::int64_t low, std::int64_t high);
 /// One of the values.
 inline Domain choice(List values) {
   return Choice{std::move(values)};

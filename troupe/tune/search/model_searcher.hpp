@@ -11,8 +11,8 @@
 namespace troupe::tune {
 
 /// What all searchers that learn have in common, so that each is only its algorithm: the history of
-/// observations, points to evaluate first, results known before, no configuration twice, constraints
-/// between parameters, exhaustion, the exact restart.
+/// observations, points to evaluate first, results known before, no configuration twice,
+/// constraints between parameters, exhaustion, the exact restart.
 ///
 /// A derived class proposes points. Its proposal is a pure function of (seed, trial, history, what
 /// `save_model` saves); it may keep caches that do not show. Whatever it learns while it proposes
@@ -34,15 +34,21 @@ protected:
   struct Proposal {
     std::optional<detail::Point> point{};
     Value note{};
+    /// Nothing to propose before another trial has ended; only while trials run.
+    bool wait = false;
   };
 
+  /// Does it learn from results, so that the experiment must have a metric?
+  [[nodiscard]] virtual bool needs_objective() const { return true; }
+  /// How many objectives it can serve.
+  [[nodiscard]] virtual std::size_t max_objectives() const { return 1; }
   /// Begins anew after `setup` has read the context: `design()` and `context()` are there, the
   /// history holds the results known before. invalid_argument when the space does not suit.
   [[nodiscard]] virtual Status begin() { return ok(); }
   /// Proposal number `attempt` = 0, 1, ... for the same trial: the earlier ones could not be taken
   /// (tried before, or not allowed). Errors end the search.
   [[nodiscard]] virtual Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const = 0;
-  /// How many attempts pay; afterwards random points are taken.
+  /// How many attempts pay; afterwards random points are taken. 0: only random ones.
   [[nodiscard]] virtual std::uint32_t attempts() const { return 3; }
   /// A trial was created from this proposal; the note is null when it came from elsewhere.
   virtual void proposed(const detail::Observation& observation, const Value& note) {
@@ -59,26 +65,33 @@ protected:
   [[nodiscard]] const detail::Design& design() const { return design_; }
   [[nodiscard]] const detail::History& history() const { return history_; }
   [[nodiscard]] const SearchContext& context() const { return context_; }
+  /// Trials created so far, those from elsewhere included.
+  [[nodiscard]] std::uint64_t created() const { return created_; }
   /// Random numbers for a suggestion. Different counters give independent sequences; those from
   /// 1,000,000 on are used by this class.
   [[nodiscard]] Random random(TrialId trial, std::uint32_t counter) const {
     return Random(context_.seed, trial.value, RandomPurpose::searcher, counter);
   }
-  /// A random point for this trial, canonical and allowed if one was found.
+  /// A random point for this trial, canonical, and allowed if one of 100 draws was.
   [[nodiscard]] detail::Point random_point(TrialId trial, std::uint32_t counter) const;
 
 private:
+  /// What is asked of a configuration: to be allowed, and new if `fresh`.
+  [[nodiscard]] bool fits(const Config& config, bool fresh) const;
+  [[nodiscard]] Result<Suggestion> proposal(TrialId trial, bool fresh) const;
+  [[nodiscard]] Result<Suggestion> random_suggestion(TrialId trial, bool fresh) const;
+  [[nodiscard]] std::optional<Config> unseen_cell(TrialId trial) const;
   void learn(detail::Observation& observation, const Metrics& metrics) const;
-  [[nodiscard]] std::optional<Config> next_point_to_evaluate() const;
-  [[nodiscard]] bool exhausted() const;
-  [[nodiscard]] Result<Suggestion> random_unseen(TrialId trial) const;
+  /// Is every objective a number (infinities are, NaN is not)?
+  [[nodiscard]] bool is_number(const Metrics& metrics) const;
+  void complete(detail::Observation& observation, Ending ending, const Metrics* last);
   void take_known_results();
 
   SearchContext context_;
   detail::Design design_;
   detail::History history_;
-  std::uint64_t created_ = 0;           ///< trials recorded
-  std::uint64_t points_evaluated_ = 0;  ///< of context_.points_to_evaluate
+  std::uint64_t created_ = 0;  ///< trials recorded
+  std::uint64_t points_ = 0;   ///< of context_.points_to_evaluate that were suggested
 };
 
 }  // namespace troupe::tune

@@ -27,8 +27,8 @@ struct Objective {
 /// The outcome of a configuration that was tried before, by an earlier experiment or by hand.
 struct KnownResult {
   Config config{};
-  Metrics metrics{};                  ///< with the objectives and constraints
-  Ending ending = Ending::finished;   ///< stopped: the metrics are those of "training_iteration"
+  Metrics metrics{};                 ///< with the objectives and constraints
+  Ending ending = Ending::finished;  ///< stopped: the metrics are those of "training_iteration"
 };
 
 /// What a searcher is told about the experiment.
@@ -41,8 +41,8 @@ struct SearchContext {
   /// Configurations to try first, in this order; they count as samples. Parameters that they leave
   /// out are drawn at random.
   std::vector<Config> points_to_evaluate{};
-  /// Where to learn from before the first trial. Not tried again, not counted as samples. Those that
-  /// do not fit the space are left out.
+  /// Where to learn from before the first trial. Not tried again, not counted as samples. Those
+  /// that do not fit the space are left out.
   std::vector<KnownResult> known_results{};
   /// May a configuration come a second time? Without it a finite space is exhausted when every
   /// configuration was tried.
@@ -139,5 +139,8 @@ public:
 /// known names for any other: the experiment was made with a searcher of the user, who must pass
 /// it again.
 Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options);
+
+/// The names that `make_searcher` knows, sorted.
+[[nodiscard]] std::vector<std::string> searcher_names();
 
 }  // namespace troupe::tune

@@ -1,10 +1,13 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/searcher_suite.hpp>
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace troupe::tune {
 namespace {
@@ -87,10 +90,14 @@ private:
     searcher.record(next_, suggestion.config, suggestion.note);
   }
 
-  void check_config(const Config& config) const {
+  void check_config(const Config& config) {
     std::size_t leaves = 0;
     for (const ParamSpace::Leaf& leaf : context_.space.leaves()) {
       const Value* value = config.find(leaf.path);
+      if (!must_exist(leaf, config)) {
+        require(value == nullptr, "'" + leaf.path + "' is left out where it does not exist");
+        continue;
+      }
       require(value != nullptr, "the configuration has '" + leaf.path + "'");
       if (const Domain* domain = leaf.entry->domain())
         require(domain->contains(*value),
@@ -101,15 +108,39 @@ private:
     }
     require(config.flatten().size() <= leaves || context_.space.empty(),
             "the configuration has nothing that the space has not");
+    if (next_.value < context_.points_to_evaluate.size())
+      return;
+    const auto broken = context_.space.broken_rule(config);
+    require(!broken, "the constraint holds: " + broken.value_or(""));
+    require(tried_.insert(config).second || context_.allow_repeats || options_.may_repeat,
+            "no configuration comes twice: " + to_json(Value(config)));
+  }
+
+  static bool must_exist(const ParamSpace::Leaf& leaf, const Config& config) {
+    return std::all_of(
+        leaf.conditions.begin(), leaf.conditions.end(), [&](const Condition& condition) {
+          const Value* parent = config.find(condition.parent);
+          return parent != nullptr && std::find(condition.values.begin(), condition.values.end(),
+                                                *parent) != condition.values.end();
+        });
   }
 
   Metrics metrics(std::uint64_t iteration) {
     static constexpr double awkward[] = {std::numeric_limits<double>::quiet_NaN(),
                                          std::numeric_limits<double>::infinity(),
-                                         -std::numeric_limits<double>::infinity()};
+                                         -std::numeric_limits<double>::infinity(),
+                                         1e308,
+                                         -1e308,
+                                         std::numeric_limits<double>::denorm_min()};
     Metrics made{{"training_iteration", iteration}, {"time_total_s", 0.5}};
-    const std::string name = context_.metric.empty() ? "loss" : context_.metric;
-    made.set(name, random_.chance(0.1) ? awkward[random_.below(3)] : random_.uniform(-1, 1));
+    const auto number = [&] {
+      return random_.chance(0.3) ? awkward[random_.below(std::size(awkward))]
+                                 : random_.uniform(-1, 1);
+    };
+    for (const Objective& objective : context_.objectives)
+      made.set(objective.metric, number());
+    for (const std::string& constraint : context_.constraints)
+      made.set(constraint, number());
     return made;
   }
 
@@ -188,6 +219,7 @@ private:
   std::unique_ptr<Searcher> searcher_;
   std::unique_ptr<Searcher> twin_;
   std::map<TrialId, std::uint64_t> live_;
+  std::set<Config> tried_;
   TrialId next_;
   bool over_ = false;
 };

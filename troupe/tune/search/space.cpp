@@ -1,4 +1,5 @@
 #include <troupe/base/limits.hpp>
+#include <troupe/tune/search/detail/space_relations.hpp>
 #include <troupe/tune/search/space.hpp>
 
 #include <algorithm>
@@ -14,13 +15,15 @@ std::string join(const std::string& prefix, const std::string& name) {
 }
 
 void collect(const ParamSpace& space, const std::string& prefix,
-             std::vector<ParamSpace::Leaf>& leaves) {
+             const std::vector<Condition>& outer, std::vector<ParamSpace::Leaf>& leaves) {
   for (const auto& [name, entry] : space.entries()) {
     const std::string path = join(prefix, name);
+    std::vector<Condition> conditions = outer;
+    conditions.insert(conditions.end(), entry.conditions().begin(), entry.conditions().end());
     if (const ParamSpace* inner = entry.space())
-      collect(*inner, path, leaves);
+      collect(*inner, path, conditions, leaves);
     else
-      leaves.push_back({path, &entry});
+      leaves.push_back({path, &entry, std::move(conditions)});
   }
 }
 
@@ -47,6 +50,11 @@ Status check_space(const ParamSpace& space, const std::string& prefix, std::size
     return Error(ErrorCode::invalid_argument, "param_space, key '" + prefix +
                                                   "': nested more than " +
                                                   std::to_string(max_depth) + " levels deep");
+  if (depth > 0 && space.constrained())
+    return Error(ErrorCode::invalid_argument,
+                 "param_space, key '" + prefix +
+                     "': constraints and forbidden combinations belong to the outermost space; "
+                     "name the parameters there by their paths");
   const std::string* previous = nullptr;
   for (const auto& [name, entry] : space.entries()) {
     TROUPE_RETURN_IF_ERROR(check_name(prefix, name));
@@ -62,40 +70,6 @@ Status check_space(const ParamSpace& space, const std::string& prefix, std::size
       TROUPE_RETURN_IF_ERROR(check_space(*inner, join(prefix, name), depth + 1));
   }
   return ok();
-}
-
-Result<ParamSpace> read_space(const Value& value, std::size_t depth);
-
-Result<SpaceEntry> read_entry(const Value& value, std::size_t depth) {
-  const Map* map = value.get_if<Map>();
-  if (map != nullptr && map->size() == 1) {
-    const auto& [kind, content] = *map->begin();
-    if (kind == "constant")
-      return SpaceEntry(content);
-    if (kind == "space") {
-      TROUPE_TRY(inner, read_space(content, depth + 1));
-      return SpaceEntry(std::move(inner));
-    }
-    auto domain = Domain::from_value(value);
-    if (!domain)
-      return std::move(domain).error();
-    return SpaceEntry(*domain);
-  }
-  return Error(ErrorCode::corrupt, "not an entry of a search space");
-}
-
-Result<ParamSpace> read_space(const Value& value, std::size_t depth) {
-  const Map* map = value.get_if<Map>();
-  if (map == nullptr || depth > max_depth)
-    return Error(ErrorCode::corrupt, "not a search space: a map is expected");
-  ParamSpace space;
-  for (const auto& [name, content] : *map) {
-    auto entry = read_entry(content, depth);
-    if (!entry)
-      return std::move(entry).error().with_context("param_space, key '" + name + "'");
-    space.add(name, entry.take());
-  }
-  return space;
 }
 
 }  // namespace
@@ -125,7 +99,7 @@ bool ParamSpace::empty() const {
 
 std::vector<ParamSpace::Leaf> ParamSpace::leaves() const {
   std::vector<Leaf> leaves;
-  collect(*this, {}, leaves);
+  collect(*this, {}, {}, leaves);
   return leaves;
 }
 
@@ -147,29 +121,24 @@ const SpaceEntry* ParamSpace::find(std::string_view path) const {
   }
 }
 
+ParamSpace& ParamSpace::require(Constraint constraint) {
+  constraints_.push_back(std::move(constraint));
+  return *this;
+}
+
+ParamSpace& ParamSpace::forbid(Map combination) {
+  forbidden_.push_back(std::move(combination));
+  return *this;
+}
+
 Status ParamSpace::check() const {
-  return check_space(*this, {}, 0);
-}
-
-Value ParamSpace::to_value() const {
-  Map map;
-  for (const auto& [name, entry] : entries_) {
-    if (const Domain* domain = entry.domain())
-      map[name] = domain->to_value();
-    else if (const ParamSpace* inner = entry.space())
-      map[name] = Map{{"space", inner->to_value()}};
-    else
-      map[name] = Map{{"constant", *entry.constant()}};
-  }
-  return map;
-}
-
-Result<ParamSpace> ParamSpace::from_value(const Value& value) {
-  return read_space(value, 0);
+  TROUPE_RETURN_IF_ERROR(check_space(*this, {}, 0));
+  return detail::check_relations(*this);
 }
 
 bool operator==(const ParamSpace& a, const ParamSpace& b) {
-  return a.entries_ == b.entries_;
+  return a.entries_ == b.entries_ && a.constraints_ == b.constraints_ &&
+         a.forbidden_ == b.forbidden_;
 }
 
 }  // namespace troupe::tune

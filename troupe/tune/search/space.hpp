@@ -3,7 +3,9 @@
 #include <troupe/tune/search/domain.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,42 @@ namespace troupe::tune {
 
 class SpaceEntry;
 
+/// A parameter exists only where another one has one of these values.
+struct Condition {
+  std::string parent;  ///< path from the outermost space
+  List values;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+/// A relation between parameters that every configuration must satisfy. It holds where one of them
+/// does not exist. Made by the functions below.
+struct Constraint {
+  enum class Kind : std::uint8_t {
+    less,             ///< first < second
+    less_equal,       ///< first <= second
+    different,        ///< no two are equal
+    sum_at_most,      ///< sum <= bound
+    product_at_most,  ///< product <= bound
+    multiple_of,      ///< the first is a whole multiple of the second, both whole numbers
+  };
+
+  Kind kind = Kind::less;
+  std::vector<std::string> paths{};
+  double bound = 0;
+
+  /// "a < b", "a + b <= 1".
+  [[nodiscard]] std::string to_string() const;
+  friend bool operator==(const Constraint&, const Constraint&) = default;
+};
+
+Constraint less(std::string first, std::string second);
+Constraint less_equal(std::string first, std::string second);
+Constraint different(std::vector<std::string> paths);
+Constraint sum_at_most(std::vector<std::string> paths, double bound);
+Constraint product_at_most(std::vector<std::string> paths, double bound);
+Constraint multiple_of(std::string first, std::string second);
+
 /// Names with constants, domains or nested spaces, sorted by name.
 ///
 ///     ParamSpace space{{"lr", tune::loguniform(1e-4, 1e-1)},
@@ -24,6 +62,16 @@ class SpaceEntry;
 ///
 /// The configuration of a trial has the same shape, with a value in place of each domain. Paths
 /// such as "data/batch" name nested entries.
+///
+/// Parameters may depend on others, and combinations can be ruled out:
+///
+///     ParamSpace space{{"booster", tune::choice({"tree", "linear"})},
+///                      {"depth", tune::when("booster", {"tree"}, tune::randint(1, 13))},
+///                      {"min", tune::uniform(0, 1)}, {"max", tune::uniform(0, 1)}};
+///     space.require(tune::less("min", "max"));
+///     space.forbid({{"booster", "tree"}, {"depth", 12}});
+///
+/// A parameter whose condition does not hold is not in the configuration.
 class ParamSpace {
 public:
   using Entry = std::pair<std::string, SpaceEntry>;
@@ -32,6 +80,7 @@ public:
   struct Leaf {
     std::string path;
     const SpaceEntry* entry;
+    std::vector<Condition> conditions{};  ///< all must hold, those of spaces around it included
   };
 
   ParamSpace();
@@ -45,7 +94,20 @@ public:
   /// Adds an entry. A name that is there already is kept twice and refused by `check`.
   void add(std::string name, SpaceEntry entry);
 
+  /// Every configuration must satisfy this. Only of the outermost space.
+  ParamSpace& require(Constraint constraint);
+  /// No configuration has all of these values (paths and values). Only of the outermost space.
+  ParamSpace& forbid(Map combination);
+
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const std::vector<Constraint>& constraints() const { return constraints_; }
+  [[nodiscard]] const std::vector<Map>& forbidden() const { return forbidden_; }
+  /// Is anything ruled out?
+  [[nodiscard]] bool constrained() const { return !constraints_.empty() || !forbidden_.empty(); }
+  /// Does `config` satisfy the constraints, and is it no forbidden combination? What breaks a rule
+  /// is named; nothing: none is broken.
+  [[nodiscard]] std::optional<std::string> broken_rule(const Config& config) const;
+  [[nodiscard]] bool allows(const Config& config) const { return !broken_rule(config); }
   [[nodiscard]] bool empty() const;
 
   /// All leaves, sorted by path (name by name). The pointers are valid until the space changes.
@@ -65,6 +127,8 @@ public:
 
 private:
   std::vector<Entry> entries_;
+  std::vector<Constraint> constraints_;
+  std::vector<Map> forbidden_;
 };
 
 /// A constant, a domain, or a space inside a space.
@@ -81,6 +145,11 @@ public:
            !std::same_as<std::remove_cvref_t<T>, ParamSpace>) SpaceEntry(T&& constant)
       : content_(std::in_place_type<Value>, std::forward<T>(constant)) {}
 
+  /// When it exists; empty: always.
+  [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
+  /// Adds a condition.
+  void exists_when(Condition condition) { conditions_.push_back(std::move(condition)); }
+
   [[nodiscard]] const Value* constant() const { return std::get_if<Value>(&content_); }
   [[nodiscard]] const Domain* domain() const { return std::get_if<Domain>(&content_); }
   [[nodiscard]] const ParamSpace* space() const { return std::get_if<ParamSpace>(&content_); }
@@ -89,6 +158,14 @@ public:
 
 private:
   std::variant<Value, Domain, ParamSpace> content_;
+  std::vector<Condition> conditions_;
 };
+
+/// An entry that exists only where the parameter `parent` (a path from the outermost space) has one
+/// of `values`: a domain, a constant, or a whole space.
+inline SpaceEntry when(std::string parent, List values, SpaceEntry entry) {
+  entry.exists_when({std::move(parent), std::move(values)});
+  return entry;
+}
 
 }  // namespace troupe::tune

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,20 +55,23 @@ public:
   [[nodiscard]] std::uint64_t index(double coordinate) const;
   /// A uniform number out of [0, 1) as a coordinate of this axis: each category as likely.
   [[nodiscard]] double from_uniform(double u) const;
-  /// Drawn from the domain's own distribution, exact for integers of any range.
-  [[nodiscard]] Value sample(Random& random) const { return domain_.sample(random); }
+  /// Drawn from the domain's own distribution, exact for integers of any range; a grid like a
+  /// choice.
+  [[nodiscard]] Value sample(Random& random) const {
+    return domain_.is_grid() ? random.pick(values_) : domain_.sample(random);
+  }
 
 private:
   double grid_value(std::uint64_t index) const;
+  double unit_of(std::uint64_t index) const;
 
   std::string path_;
   Domain domain_;
+  List values_;  ///< categories, each once
   bool categorical_ = false;
   bool log_ = false;
   std::uint64_t count_ = 0;
-  double first_ = 0;  ///< the lowest value, before the logarithm
-  double step_ = 0;   ///< between neighbours, before the logarithm
-  double low_ = 0;    ///< the box, after the logarithm
+  double low_ = 0;  ///< of a logarithmic box, after the logarithm
   double width_ = 1;
 };
 
@@ -107,16 +109,38 @@ public:
   /// A random configuration, each parameter from its own distribution; constraints are not looked
   /// at. Draws the same numbers for an axis whatever the others are.
   [[nodiscard]] Config sample(std::uint64_t seed, std::uint64_t stream,
-                              std::uint32_t counter) const;
+                              std::uint32_t counter) const {
+    return complete({}, seed, stream, counter);
+  }
+  /// The same with some parameters given, which are taken as they are.
+  [[nodiscard]] Config complete(const Config& given, std::uint64_t seed, std::uint64_t stream,
+                                std::uint32_t counter) const;
   /// Cell `index` < cells() of the grid; canonical, so several indices may give the same point.
   [[nodiscard]] Point cell(std::uint64_t index) const;
 
 private:
+  /// Lets a parameter exist where an axis before it has one of these coordinates.
+  struct Gate {
+    std::size_t axis = 0;
+    std::vector<double> coordinates{};
+  };
+  /// A parameter with a single value.
+  struct Fixed {
+    std::string path{};
+    Value value{};
+    std::vector<Gate> gates{};
+  };
+
+  void place(const ParamSpace::Leaf& leaf);
+  static bool open(const std::vector<Gate>& gates, const Point& point);
+
   ParamSpace space_;
   std::vector<Axis> axes_;
-  Config constants_;  ///< with null where an axis comes
+  std::vector<std::vector<Gate>> gates_;  ///< of each axis
+  std::vector<Fixed> fixed_;
+  Config constants_;  ///< what always exists
   bool conditional_ = false;
-  std::optional<std::uint64_t> cells_;
+  std::optional<std::uint64_t> cells_ = 1;
 };
 
 /// A number that two configurations share exactly when they are equal, bar collisions of 2^-64.

@@ -7,13 +7,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 /// What a searcher has seen.
 namespace troupe::tune::detail {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// One trial, or one result that was known before.
 struct Observation {
@@ -24,15 +26,18 @@ struct Observation {
     failed,    ///< ended in an error, or without a number for an objective
   };
 
-  TrialId trial{};     ///< known before: counted down from 2^64 - 1
-  Point point{};       ///< canonical
+  TrialId trial{};  ///< known before: counted down from 2^32 - 1
+  Point point{};    ///< canonical
   State state = State::running;
-  std::uint64_t step = 0;          ///< training_iteration of the last result; 0: none yet
-  std::vector<double> losses{};    ///< of that result, one an objective, turned so that less is
-                                   ///< better; +inf for NaN; empty: none yet
-  double violation = 0;            ///< sum of what constraints exceed 0 by; 0: feasible
-  std::vector<double> excess{};    ///< each constraint as reported: <= 0 is feasible
-  std::uint64_t fingerprint = 0;   ///< of the configuration
+  std::uint64_t step = 0;         ///< training_iteration of the last result; 0: none yet
+  std::vector<double> losses{};   ///< of that result, one an objective, turned so that less is
+                                  ///< better; +inf for NaN; empty: none yet
+  double violation = 0;           ///< sum of what constraints exceed 0 by; 0: feasible
+  std::vector<double> excess{};   ///< each constraint as reported: <= 0 is feasible
+  std::uint64_t fingerprint = 0;  ///< of the configuration
+
+  /// Sets `excess` and `violation`. NaN is an infinite violation.
+  void set_excess(std::vector<double> values);
 
   [[nodiscard]] bool over() const { return state != State::running; }
   /// Does it have a value that a model can learn from, finite or infinite?
@@ -50,8 +55,8 @@ public:
   /// The observation to change, or null pointer for an unknown trial.
   [[nodiscard]] Observation* find(TrialId trial);
   [[nodiscard]] const Observation* find(TrialId trial) const;
-  /// Says that `trial`, which is over now, will not change any more.
-  void finish(TrialId trial);
+  /// The trial of this observation, which lies in this history, is over.
+  void finish(Observation& observation, Observation::State state);
 
   [[nodiscard]] const std::vector<Observation>& all() const { return all_; }
   [[nodiscard]] std::size_t size() const { return all_.size(); }

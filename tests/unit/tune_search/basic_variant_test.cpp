@@ -57,22 +57,80 @@ TEST_CASE("a configuration depends on space, seed and index alone") {
   const ParamSpace space{{"x", uniform(0, 1)}, {"n", randint(0, 1000)}};
   auto one = make(space, 5);
   const auto configs = all_of(one);
-  CHECK(make(space, 5).variant(3) == configs[3]);
-  CHECK(make(space, 50).variant(3) == configs[3]);
-  CHECK(make(space, 5, 2).variant(3) != configs[3]);
+  CHECK(make(space, 5).variant(3).value_or_throw() == configs[3]);
+  CHECK(make(space, 50).variant(3).value_or_throw() == configs[3]);
+  CHECK(make(space, 5, 2).variant(3).value_or_throw() != configs[3]);
 }
 
 TEST_CASE("another parameter does not change what the others draw") {
-  const auto small = make({{"x", uniform(0, 1)}}, 5).variant(4);
-  const auto large = make({{"w", uniform(0, 1)}, {"x", uniform(0, 1)}}, 5).variant(4);
+  const auto small = make({{"x", uniform(0, 1)}}, 5).variant(4).value_or_throw();
+  const auto large =
+      make({{"w", uniform(0, 1)}, {"x", uniform(0, 1)}}, 5).variant(4).value_or_throw();
   CHECK(small.at("x") == large.at("x"));
   CHECK(large.at("w") != large.at("x"));
 }
 
 TEST_CASE("constants and nesting are kept") {
   const Config config =
-      make({{"data", {{"path", "/d"}, {"deep", {{"n", 3}}}}}, {"x", choice({5})}}, 1).variant(0);
+      make({{"data", {{"path", "/d"}, {"deep", {{"n", 3}}}}}, {"x", choice({5})}}, 1)
+          .variant(0)
+          .value_or_throw();
   CHECK(to_json(config) == R"({"data":{"deep":{"n":3},"path":"/d"},"x":5})");
+}
+
+TEST_CASE("cells that differ only in what does not exist are one cell") {
+  auto searcher = make({{"kind", grid_search({"a", "b"})},
+                        {"depth", when("kind", {"a"}, grid_search({1, 2, 3}))},
+                        {"x", when("kind", {"b"}, uniform(0, 1))}},
+                       2);
+  CHECK(searcher.cells() == 4);
+  std::multiset<std::string> tried;
+  for (const Config& config : all_of(searcher)) {
+    const bool is_b = config.at("kind") == Value("b");
+    CHECK((config.find("x") != nullptr) == is_b);
+    CHECK((config.find("depth") == nullptr) == is_b);
+    tried.insert(is_b ? "b" : to_json(config));
+  }
+  CHECK(tried.size() == 8);
+  CHECK(tried.count("b") == 2);
+}
+
+TEST_CASE("cells that break a constraint are left out, and draws are repeated until it holds") {
+  ParamSpace space{{"a", grid_search({1, 2, 3})},
+                   {"b", grid_search({1, 2, 3})},
+                   {"x", uniform(0, 1)},
+                   {"y", uniform(0, 1)}};
+  space.require(less("a", "b")).require(sum_at_most({"x", "y"}, 0.2));
+  auto searcher = make(space, 50);
+  CHECK(searcher.cells() == 3);
+  const auto configs = all_of(searcher);
+  CHECK(configs.size() == 150);
+  for (const Config& config : configs)
+    CHECK(space.allows(config));
+}
+
+TEST_CASE("constraints that no draw satisfies end the search with their name") {
+  ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(2, 3)}};
+  space.require(less("y", "x"));
+  const auto suggestion = make(space, 1).suggest(TrialId(0));
+  REQUIRE(!suggestion.has_value());
+  CHECK(suggestion.error().message().find("y < x") != std::string::npos);
+}
+
+TEST_CASE("points to evaluate come first, are completed, and take a sample each") {
+  BasicVariant searcher;
+  searcher
+      .setup({.space = {{"g", grid_search({1, 2})}, {"x", uniform(0, 1)}},
+              .num_samples = 3,
+              .points_to_evaluate = {{{"x", 0.5}, {"g", 2}}, {{"g", 2}}}})
+      .value_or_throw();
+  const auto configs = all_of(searcher);
+  REQUIRE(configs.size() == 4);
+  CHECK(configs[0] == Config{{"x", 0.5}, {"g", 2}});
+  CHECK(configs[1].at("g") == Value(2));
+  CHECK(configs[1].at("x").is_double());
+  CHECK(configs[2].at("g") == Value(1));
+  CHECK(configs[3].at("g") == Value(2));
 }
 
 TEST_CASE("a trial of another origin takes no variant away") {

@@ -1,0 +1,109 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/space.hpp>
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune {
+namespace {
+
+ParamSpace booster() {
+  ParamSpace space{{"booster", choice({"tree", "linear", "dart"})},
+                   {"depth", when("booster", {"tree", "dart"}, randint(1, 13))},
+                   {"dart", when("booster", {"dart"}, {{"rate", uniform(0, 1)}, {"skip", 0.5}})},
+                   {"min", uniform(0, 1)},
+                   {"max", uniform(0, 1)}};
+  space.require(less("min", "max"));
+  space.forbid({{"booster", "tree"}, {"depth", 12}});
+  return space;
+}
+
+std::string error_of(const ParamSpace& space) {
+  const Status status = space.check();
+  return status ? "" : status.error().message();
+}
+
+TEST_CASE("a space with conditions, constraints and forbidden combinations reads back equal") {
+  REQUIRE(error_of(booster()) == "");
+  const auto text = parse_json(to_json(booster().to_value()));
+  CHECK(ParamSpace::from_value(text.value_or_throw()).value_or_throw() == booster());
+}
+
+TEST_CASE("conditions of a space around a parameter are conditions of the parameter") {
+  const ParamSpace space = booster();
+  for (const auto& leaf : space.leaves())
+    if (leaf.path == "dart/rate" || leaf.path == "dart/skip") {
+      REQUIRE(leaf.conditions.size() == 1);
+      CHECK(leaf.conditions[0] == Condition{"booster", {"dart"}});
+    }
+}
+
+TEST_CASE("constraints say what they rule out") {
+  const ParamSpace space = booster();
+  const Config good{{"booster", "tree"}, {"depth", 3}, {"min", 0.1}, {"max", 0.2}};
+  CHECK(space.allows(good));
+  Config bad = good;
+  bad["max"] = 0.1;
+  CHECK(space.broken_rule(bad) == "min < max");
+  bad = good;
+  bad["depth"] = 12;
+  CHECK(space.broken_rule(bad).value_or("").find("forbidden") == 0);
+  bad["booster"] = "dart";
+  CHECK(space.allows(bad));
+}
+
+TEST_CASE("each kind of constraint compares numbers as numbers") {
+  const Config config{{"a", 2}, {"b", 6}, {"c", 2.5}, {"d", "x"}};
+  const auto allows = [&](const Constraint& constraint) {
+    return ParamSpace{}.require(constraint).allows(config);
+  };
+  CHECK(allows(less("a", "b")));
+  CHECK(!allows(less("b", "a")));
+  CHECK(!allows(less("a", "a")));
+  CHECK(allows(less_equal("a", "a")));
+  CHECK(allows(less("a", "c")));
+  CHECK(allows(different({"a", "b", "d"})));
+  CHECK(!allows(different({"a", "b", "a"})));
+  CHECK(allows(sum_at_most({"a", "b"}, 8)));
+  CHECK(!allows(sum_at_most({"a", "b", "c"}, 8)));
+  CHECK(allows(product_at_most({"a", "b"}, 12)));
+  CHECK(!allows(product_at_most({"a", "b"}, 11)));
+  CHECK(allows(multiple_of("b", "a")));
+  CHECK(!allows(multiple_of("a", "b")));
+  CHECK(allows(less("b", "not there")));
+}
+
+TEST_CASE("relations that name nothing are refused with close matches") {
+  CHECK(error_of({{"kind", choice({"a"})}, {"x", when("kidn", {"a"}, uniform(0, 1))}})
+            .find("did you mean 'kind'") != std::string::npos);
+  CHECK(error_of({{"kind", choice({"a"})}, {"x", when("kind", {"b"}, uniform(0, 1))}})
+            .find("'kind' is never \"b\"") != std::string::npos);
+  CHECK(error_of({{"kind", choice({1})}, {"x", when("kind", {1.0}, uniform(0, 1))}})
+            .find("types count") != std::string::npos);
+  CHECK(error_of({{"kind", choice({1})}, {"x", when("kind", {}, uniform(0, 1))}})
+            .find("at least one") != std::string::npos);
+  ParamSpace space{{"rate", uniform(0, 1)}, {"act", choice({"a", "b"})}};
+  CHECK(error_of(ParamSpace(space).require(less("rate", "rat"))).find("did you mean 'rate'") !=
+        std::string::npos);
+  CHECK(error_of(ParamSpace(space).require(less("rate", "act"))).find("not a number") !=
+        std::string::npos);
+  CHECK(error_of(ParamSpace(space).forbid({})).find("forbids everything") != std::string::npos);
+  CHECK(error_of(ParamSpace(space).forbid({{"act", "c"}})).find("never") != std::string::npos);
+}
+
+TEST_CASE("conditions that go in a circle are refused") {
+  CHECK(error_of({{"a", when("b", {1}, choice({1, 2}))}, {"b", when("a", {1}, choice({1, 2}))}})
+            .find("depends on itself") != std::string::npos);
+  CHECK(error_of({{"a", when("a", {1}, choice({1, 2}))}}).find("depends on itself") !=
+        std::string::npos);
+}
+
+TEST_CASE("constraints inside of a nested space are refused") {
+  ParamSpace inner{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
+  inner.require(less("x", "y"));
+  CHECK(error_of({{"net", inner}}).find("outermost") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe::tune

@@ -1,0 +1,253 @@
+#include <troupe/tune/search/model_searcher.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace troupe::tune {
+namespace {
+
+using detail::Observation;
+using detail::Point;
+
+/// Counters of random numbers from here on belong to this class.
+constexpr std::uint32_t own_counters = 1'000'000;
+/// Random configurations drawn before the search for an allowed or new one is given up.
+constexpr std::uint32_t max_draws = 10'000;
+/// Grids up to this size are searched cell by cell for what was not tried.
+constexpr std::uint64_t max_scan = std::uint64_t{1} << 20;
+
+constexpr std::string_view note_point = "point";
+constexpr std::string_view note_model = "model";
+
+Error no_objective(const std::string& name) {
+  return Error(ErrorCode::invalid_argument,
+               "the searcher " + name + " learns from results: set TuneConfig.metric and mode");
+}
+
+}  // namespace
+
+Status ModelSearcher::setup(const SearchContext& context) {
+  TROUPE_RETURN_IF_ERROR(context.space.check());
+  if (needs_objective() && context.objectives.empty())
+    return no_objective(name());
+  if (context.objectives.size() > max_objectives())
+    return Error(ErrorCode::invalid_argument,
+                 "the searcher " + name() + " serves at most " + std::to_string(max_objectives()) +
+                     " objectives, and there are " + std::to_string(context.objectives.size()));
+  context_ = context;
+  design_ = detail::Design(context.space);
+  history_ = {};
+  created_ = 0;
+  points_ = 0;
+  take_known_results();
+  return begin();
+}
+
+void ModelSearcher::take_known_results() {
+  std::uint32_t number = ~std::uint32_t{0};
+  for (const KnownResult& known : context_.known_results) {
+    auto point = design_.encode(known.config);
+    if (!point)
+      continue;
+    const TrialId trial(number--);
+    history_.begin(trial, std::move(*point), detail::fingerprint(known.config));
+    complete(*history_.find(trial), known.ending, &known.metrics);
+  }
+}
+
+Result<Suggestion> ModelSearcher::suggest(TrialId trial) const {
+  if (context_.num_samples && created_ >= *context_.num_samples)
+    return Suggestion::exhausted();
+  if (points_ < context_.points_to_evaluate.size())
+    return Suggestion::of(design_.complete(context_.points_to_evaluate[points_], context_.seed,
+                                           trial.value, own_counters),
+                          Map{{std::string(note_point), points_}});
+  const auto cells = design_.cells();
+  const bool all_seen = cells && history_.distinct() >= *cells;
+  if (!all_seen) {
+    TROUPE_TRY(suggestion, proposal(trial, true));
+    if (suggestion.kind != Suggestion::Kind::exhausted)
+      return suggestion;
+  }
+  if (!context_.allow_repeats)
+    return Suggestion::exhausted();
+  return proposal(trial, false);
+}
+
+bool ModelSearcher::fits(const Config& config, bool fresh) const {
+  return design_.allowed(config) && !(fresh && history_.seen(detail::fingerprint(config)));
+}
+
+Result<Suggestion> ModelSearcher::proposal(TrialId trial, bool fresh) const {
+  for (std::uint32_t attempt = 0; attempt < attempts(); ++attempt) {
+    TROUPE_TRY(proposal, propose(trial, attempt));
+    if (proposal.wait && history_.running() > 0)
+      return Suggestion::nothing_now();
+    if (!proposal.point)
+      break;
+    Config config = design_.decode(design_.canonical(std::move(*proposal.point)));
+    if (fits(config, fresh))
+      return Suggestion::of(std::move(config),
+                            Map{{std::string(note_model), std::move(proposal.note)}});
+  }
+  return random_suggestion(trial, fresh);
+}
+
+Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) const {
+  const auto note = Map{{std::string(note_model), Value()}};
+  const bool finite = design_.cells() && *design_.cells() <= max_scan;
+  // Where nearly everything was tried, looking at the cells is faster than drawing.
+  const std::uint32_t draws = finite ? 100 : max_draws;
+  for (std::uint32_t i = 0; i < draws; ++i) {
+    Config config = design_.sample(context_.seed, trial.value, own_counters + i);
+    if (fits(config, fresh))
+      return Suggestion::of(std::move(config), note);
+  }
+  if (finite) {
+    if (auto config = unseen_cell(trial); config && fits(*config, fresh))
+      return Suggestion::of(std::move(*config), note);
+    if (fresh)
+      return Suggestion::exhausted();
+  }
+  if (!design_.constrained())
+    return Suggestion::exhausted();
+  return Error(ErrorCode::invalid_argument,
+               std::to_string(draws) +
+                   " random configurations in a row broke a rule of param_space, the last one '" +
+                   design_.space()
+                       .broken_rule(design_.sample(context_.seed, trial.value, own_counters))
+                       .value_or("it was tried before") +
+                   "'; loosen the constraints, or choose ranges that satisfy them more often");
+}
+
+std::optional<Config> ModelSearcher::unseen_cell(TrialId trial) const {
+  const std::uint64_t cells = *design_.cells();
+  const std::uint64_t start = random(trial, own_counters - 1).below(cells);
+  for (std::uint64_t i = 0; i < cells; ++i) {
+    Config config = design_.decode(design_.cell((start + i) % cells));
+    if (fits(config, true))
+      return config;
+  }
+  return std::nullopt;
+}
+
+Point ModelSearcher::random_point(TrialId trial, std::uint32_t counter) const {
+  Config config;
+  // Each draw has a stream of its own; `counter` tells the callers apart.
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    config = design_.sample(context_.seed, trial.value, counter * 100 + i);
+    if (design_.allowed(config))
+      break;
+  }
+  return design_.encode(config).value_or(Point(design_.size()));
+}
+
+void ModelSearcher::record(TrialId trial, const Config& config, const Value& note) {
+  ++created_;
+  const Map* map = note.get_if<Map>();
+  const Value* model = map != nullptr ? map->find_key(note_model) : nullptr;
+  if (const Value* point = map != nullptr ? map->find_key(note_point) : nullptr)
+    points_ = std::max(points_, static_cast<std::uint64_t>(point->as_int()) + 1);
+  auto point = design_.encode(config);
+  // A trial from elsewhere may lie outside of the space: nothing can be learned from it.
+  if (!point || history_.find(trial) != nullptr)
+    return;
+  history_.begin(trial, std::move(*point), detail::fingerprint(config));
+  proposed(*history_.find(trial), model != nullptr ? *model : Value());
+}
+
+void ModelSearcher::learn(Observation& observation, const Metrics& metrics) const {
+  std::vector<double> losses;
+  for (const Objective& objective : context_.objectives) {
+    const auto value = metric_number(metrics, objective.metric);
+    const double loss = value ? -score_of(*value, objective.mode) : detail::infinity;
+    losses.push_back(loss == loss ? loss : detail::infinity);
+  }
+  std::vector<double> excess;
+  for (const std::string& constraint : context_.constraints)
+    excess.push_back(metric_number(metrics, constraint).value_or(detail::infinity));
+  const Value* step = metrics.find("training_iteration");
+  observation.step = step != nullptr && step->is_int() && step->as_int() > 0
+                         ? static_cast<std::uint64_t>(step->as_int())
+                         : 1;
+  observation.losses = std::move(losses);
+  observation.set_excess(std::move(excess));
+}
+
+void ModelSearcher::on_result(TrialId trial, const Metrics& metrics) {
+  Observation* observation = history_.find(trial);
+  if (observation == nullptr || observation->over())
+    return;
+  learn(*observation, metrics);
+  observed(*observation);
+}
+
+void ModelSearcher::on_complete(TrialId trial, Ending ending, const Metrics* last) {
+  Observation* observation = history_.find(trial);
+  if (observation == nullptr || observation->over())
+    return;
+  complete(*observation, ending, last);
+  observed(*observation);
+}
+
+void ModelSearcher::complete(Observation& observation, Ending ending, const Metrics* last) {
+  if (last != nullptr)
+    learn(observation, *last);
+  using State = Observation::State;
+  State state = State::failed;
+  if (ending == Ending::stopped)
+    state = State::pruned;
+  else if (ending == Ending::finished && last != nullptr && is_number(*last))
+    state = State::complete;
+  history_.finish(observation, state);
+}
+
+bool ModelSearcher::is_number(const Metrics& metrics) const {
+  return std::all_of(context_.objectives.begin(), context_.objectives.end(),
+                     [&](const Objective& objective) {
+                       const auto value = metric_number(metrics, objective.metric);
+                       return value && *value == *value;
+                     });
+}
+
+Value ModelSearcher::save() const {
+  return Map{{"created", created_},
+             {"points", points_},
+             {"history", history_.save()},
+             {"model", save_model()}};
+}
+
+Status ModelSearcher::restore(const Value& state) {
+  const Error bad(ErrorCode::corrupt, "the state of the searcher " + name() + " is incomplete");
+  const Map* map = state.get_if<Map>();
+  const auto find = [&](std::string_view key) {
+    return map != nullptr ? map->find_key(key) : nullptr;
+  };
+  const Value* created = find("created");
+  const Value* points = find("points");
+  const Value* history = find("history");
+  const Value* model = find("model");
+  if (created == nullptr || points == nullptr || history == nullptr || model == nullptr ||
+      !created->is_int() || !points->is_int() || created->as_int() < 0 || points->as_int() < 0)
+    return bad;
+  detail::History restored;
+  TROUPE_RETURN_IF_ERROR(restored.restore(*history, design_.size()));
+  std::swap(history_, restored);
+  Status status = restore_model(*model);
+  if (!status) {
+    TROUPE_RETURN_IF_ERROR(setup(SearchContext(context_)));
+    return status;
+  }
+  created_ = static_cast<std::uint64_t>(created->as_int());
+  points_ = static_cast<std::uint64_t>(points->as_int());
+  return ok();
+}
+
+Status ModelSearcher::restore_model(const Value& state) {
+  if (state.is_null())
+    return ok();
+  return Error(ErrorCode::corrupt, "the searcher " + name() + " has no state of a model");
+}
+
+}  // namespace troupe::tune

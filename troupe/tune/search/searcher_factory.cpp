@@ -1,0 +1,55 @@
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/searcher.hpp>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace troupe::tune {
+namespace {
+
+using Made = Result<std::unique_ptr<Searcher>>;
+
+struct Row {
+  std::string_view name;
+  Made (*make)(const Value& options);
+};
+
+/// For searchers without options.
+template <std::shared_ptr<Searcher> (*make)()>
+Made plain(const Value& options) {
+  const auto searcher = make();
+  TROUPE_RETURN_IF_ERROR(detail::OptionReader(searcher->name(), options).finish());
+  return searcher->clone();
+}
+
+/// Every searcher of Troupe, sorted by name.
+constexpr std::array rows = {
+    Row{"basic_variant", plain<basic_variant>},
+    Row{"random", plain<random_search>},
+};
+
+}  // namespace
+
+std::vector<std::string> searcher_names() {
+  std::vector<std::string> names;
+  for (const Row& row : rows)
+    names.emplace_back(row.name);
+  return names;
+}
+
+Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options) {
+  std::string known;
+  for (const Row& row : rows) {
+    if (row.name == name)
+      return row.make(options);
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return Error(ErrorCode::not_found,
+               "the searcher '" + name + "' is not one of Troupe's own (" + known +
+                   "): pass the object that the experiment was made with");
+}
+
+}  // namespace troupe::tune
