@@ -35,7 +35,8 @@ std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario&
   const auto limit = scenario.definition.tune_config.max_concurrent_trials;
   if (limit && running > *limit)
     problems.push_back(std::to_string(running) + " trials run, more than max_concurrent_trials");
-  const bool goes_on = loop.status().state == tune::ExperimentState::running;
+  // While a question to the searcher is out, a trial is about to come.
+  const bool goes_on = loop.status().state == tune::ExperimentState::running && !loop.is_asking();
   if (goes_on && running == 0 && pending == 0 && paused > 0)
     problems.push_back("only paused trials are left");
   return problems;
@@ -111,6 +112,9 @@ struct BodyText {
   }
   std::string operator()(const Tick&) const { return "tick"; }
   std::string operator()(const StopRequested&) const { return "stop requested"; }
+  std::string operator()(const tune::Suggested& e) const {
+    return "suggested for " + to_string(e.trial);
+  }
 };
 
 struct ActionText {

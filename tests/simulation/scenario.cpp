@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 
+#include "near_best.hpp"
 #include "random_pauser.hpp"
 
 namespace troupe::simulation {
@@ -133,6 +134,8 @@ Scenario random_scenario(std::uint64_t seed) {
     t.scheduler = std::make_shared<RandomPauser>();
   else if (kind < 0.7)
     t.scheduler = tune::asha({.max_t = 9, .reduction_factor = 2, .brackets = 2});
+  if (draw_for(seed, scenario_stream, 7).chance(0.4))
+    t.search_alg = std::make_shared<NearBest>();
   t.deterministic = random.chance(0.3);
   if (random.chance(0.3))
     t.max_concurrent_trials = static_cast<std::uint32_t>(random.uniform_int(1, 6));
@@ -189,6 +192,17 @@ Scenario pauser_under_kills(std::uint64_t seed) {
   Scenario s = killed(seed);
   s.definition.tune_config.deterministic = true;
   s.definition.tune_config.scheduler = std::make_shared<RandomPauser>();
+  return s;
+}
+
+Scenario learner_under_kills(std::uint64_t seed) {
+  Scenario s = killed(seed);
+  tune::TuneConfig& t = s.definition.tune_config;
+  t.deterministic = true;
+  t.num_samples = 8;
+  t.search_alg = std::make_shared<NearBest>();
+  if (draw_for(seed, scenario_stream, 6).chance(0.5))
+    t.scheduler = tune::asha({.max_t = 8, .reduction_factor = 2});
   return s;
 }
 

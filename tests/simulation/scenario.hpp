@@ -65,5 +65,7 @@ Scenario fifo_under_kills(std::uint64_t seed);
 /// The same with a scheduler that compares trials, in deterministic order.
 Scenario asha_under_kills(std::uint64_t seed);
 Scenario pauser_under_kills(std::uint64_t seed);
+/// The same with a searcher that learns, asked beside the loop.
+Scenario learner_under_kills(std::uint64_t seed);
 
 }  // namespace troupe::simulation

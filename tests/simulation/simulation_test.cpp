@@ -116,5 +116,9 @@ TEST_CASE("deterministic order with pauses: kills do not show in the final table
   compare_with_undisturbed("deterministic order with pauses*", pauser_under_kills);
 }
 
+TEST_CASE("deterministic order with a searcher that learns: kills do not show in the final table") {
+  compare_with_undisturbed("deterministic order with a searcher*", learner_under_kills);
+}
+
 }  // namespace
 }  // namespace troupe::simulation

@@ -115,6 +115,12 @@ void World::carry_out(const Command& command) {
     to_worker(stop->worker, [](FakeWorker& worker) { worker.stop(); });
   } else if (const auto* gone = std::get_if<DeleteCheckpoint>(&command)) {
     storage_.checkpoints[gone->trial].erase(gone->checkpoint.number);
+  } else if (const auto* compute = std::get_if<Compute>(&command)) {
+    // It may take longer than a step, and the driver may be gone when it is done.
+    at(clock_.now() + ms(3000 * random_.uniform()), [this, job = compute->computation] {
+      job->run();
+      deliver(Computed{job});
+    });
   }
 }
 
@@ -327,7 +333,12 @@ RunReport World::run() {
   start_driver();
   while (!over_ && report_.problems.empty()) {
     if (agenda_.empty()) {
-      problem("nothing is left to happen, but the experiment is not over");
+      problem("nothing is left to happen, but the experiment is not over: loop finished " +
+              std::to_string(loop_ && loop_->finished()) + ", workers of the core " +
+              std::to_string(core_ ? core_->live_workers().size() : 0) + ", fakes " +
+              std::to_string(workers_.size()) + ", submitted " + std::to_string(submitted_.value) +
+              ", accepted " + std::to_string(journal_.watermarks().accepted.value) + ", durable " +
+              std::to_string(journal_.watermarks().durable.value));
       break;
     }
     auto next = agenda_.extract(agenda_.begin());

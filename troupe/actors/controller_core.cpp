@@ -58,7 +58,8 @@ bool ControllerCore::from_live_worker(const Event& event) {
   return std::visit(
       [this](const auto& body) {
         using Body = std::decay_t<decltype(body)>;
-        if constexpr (std::is_same_v<Body, Tick> || std::is_same_v<Body, StopRequested>) {
+        if constexpr (std::is_same_v<Body, Tick> || std::is_same_v<Body, StopRequested> ||
+                      std::is_same_v<Body, Computed>) {
           return true;
         } else if constexpr (std::is_same_v<Body, WorkerExited>) {
           return workers_.erase(body.worker) > 0;

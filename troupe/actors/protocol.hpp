@@ -7,6 +7,7 @@
 #include <troupe/serialization/value.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -113,8 +114,24 @@ struct StopRequested {
   std::string reason;
 };
 
-using EventBody = std::variant<WorkerStarted, TrialStarted, ResetRefused, Reported, CheckpointSaved,
-                               TrialEnded, TrialFailed, WorkerExited, Tick, StopRequested>;
+/// Something that takes long and that a loop wants computed beside it, so that events need not
+/// wait: a suggestion of a search algorithm. It owns or shares all that it works on.
+class Computation {
+public:
+  virtual ~Computation() = default;
+  /// Called once, on a thread of the runtime; computations of one loop run one after the other.
+  /// Keeps its result, errors included.
+  virtual void run() noexcept = 0;
+};
+
+/// A computation is finished.
+struct Computed {
+  std::shared_ptr<Computation> computation;
+};
+
+using EventBody =
+    std::variant<WorkerStarted, TrialStarted, ResetRefused, Reported, CheckpointSaved, TrialEnded,
+                 TrialFailed, WorkerExited, Tick, StopRequested, Computed>;
 
 /// One input of a decision machine. Time comes in here and nowhere else.
 struct Event {
@@ -177,7 +194,12 @@ struct DeleteCheckpoint {
   CheckpointRef checkpoint;
 };
 
+/// Compute this beside the loop; `Computed` brings it back.
+struct Compute {
+  std::shared_ptr<Computation> computation;
+};
+
 using Command =
-    std::variant<StartWorker, RunTrial, Answer, StopTrial, StopWorker, DeleteCheckpoint>;
+    std::variant<StartWorker, RunTrial, Answer, StopTrial, StopWorker, DeleteCheckpoint, Compute>;
 
 }  // namespace troupe

@@ -6,6 +6,7 @@
 #include <troupe/serialization/value.hpp>
 #include <troupe/tune/config.hpp>
 #include <troupe/tune/schedule/scheduler.hpp>
+#include <troupe/tune/search/searcher.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -206,10 +207,25 @@ struct ErroredTaken {
   }
 };
 
+/// The searcher, asked beside the loop, has answered. What it suggests stands in the `CreateTrial`
+/// that follows from it.
+struct Suggested {
+  TrialId trial{};  ///< that it was asked for
+  Suggestion::Kind kind = Suggestion::Kind::exhausted;
+  std::string error{};  ///< why it failed; then `kind` means nothing
+  Config config{};      ///< not archived
+  Value note{};         ///< not archived
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& trial& kind& error;
+  }
+};
+
 /// What happened. The order of the alternatives is part of the format: append only.
-using RecordedBody =
-    std::variant<RunBegan, WorkerStarted, TrialStarted, ResetRefused, Reported, CheckpointSaved,
-                 TrialEnded, TrialFailed, WorkerExited, Tick, StopRequested, ErroredTaken>;
+using RecordedBody = std::variant<RunBegan, WorkerStarted, TrialStarted, ResetRefused, Reported,
+                                  CheckpointSaved, TrialEnded, TrialFailed, WorkerExited, Tick,
+                                  StopRequested, ErroredTaken, Suggested>;
 
 /// What became of the trial that an event was about.
 enum class Outcome : std::uint8_t {

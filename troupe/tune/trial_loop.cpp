@@ -32,6 +32,8 @@ public:
   Status process_held(Step& step, std::uint64_t& stale);
   bool hold(RecordedBody& body);
   void answer_held(Step& step, std::size_t first_command);
+  Status take_answer(const Computed& computed, Step& step, std::uint64_t& stale);
+  void ask(Step& step);
 
   std::unique_ptr<LoopMachine> machine;
   RunBegan began;
@@ -44,6 +46,11 @@ public:
   /// Events that came before the turn of their trial; only when the run is deterministic. Not part
   /// of the state: nothing of them was accepted.
   std::map<TrialId, std::deque<RecordedBody>> held;
+  std::optional<TrialId> last_held;  ///< whose event was let in last
+  /// The question that is out. Not part of the state: after a restart it is asked again.
+  std::shared_ptr<detail::SuggestJob> asked;
+  Sequence asked_at;               ///< the last event before it
+  std::optional<Sequence> no_use;  ///< asked after this event, there was nothing to suggest
 };
 
 namespace {
@@ -60,6 +67,8 @@ RecordedBody recorded_body(const EventBody& body) {
           if (report.metrics.find_key("training_iteration") == nullptr)
             report.metrics["training_iteration"] = report.iteration;
           return report;
+        } else if constexpr (std::is_same_v<E, Computed>) {
+          return Tick{};  // taken before
         } else {
           return event;
         }
@@ -117,6 +126,7 @@ Status TrialLoop::Impl::process(RecordedBody body, Step& step, std::uint64_t& st
       machine->record(std::move(body), std::move(judgement.decision), now, wall_ms, step));
   if (!held.empty())
     answer_held(step, first_command);
+  ask(step);
   return ok();
 }
 
@@ -161,23 +171,23 @@ bool TrialLoop::Impl::hold(RecordedBody& body) {
     }
   }
   const auto trial = judge.waits_for_turn(body);
-  if (!trial || trial == machine->turn())
+  if (!trial || (trial == machine->turn() && !asked))
     return false;
   held[*trial].push_back(std::move(body));
   return true;
 }
 
 Status TrialLoop::Impl::process_held(Step& step, std::uint64_t& stale) {
-  std::optional<TrialId> last;
-  while (!held.empty()) {
+  // What is suggested comes before what happens next: it decides who takes turns.
+  while (!held.empty() && (!asked || machine->state().drain)) {
     auto next = held.end();
     if (machine->state().drain) {
       // The experiment stops: turns are over, and everything that waits is let in.
       next = held.begin();
     } else {
       // The end of a worker follows the end of its trial without a turn of its own.
-      if (last)
-        next = held.find(*last);
+      if (last_held)
+        next = held.find(*last_held);
       if (next != held.end() && machine->judge(now).waits_for_turn(next->second.front()))
         next = held.end();
       const auto turn = machine->turn();
@@ -186,7 +196,7 @@ Status TrialLoop::Impl::process_held(Step& step, std::uint64_t& stale) {
     }
     if (next == held.end())
       return ok();
-    last = next->first;
+    last_held = next->first;
     RecordedBody body = std::move(next->second.front());
     next->second.pop_front();
     if (next->second.empty())
@@ -201,6 +211,40 @@ Status TrialLoop::Impl::take_in_turn(RecordedBody body, Step& step, std::uint64_
     return process(std::move(body), step, stale);
   if (!hold(body))
     TROUPE_RETURN_IF_ERROR(process(std::move(body), step, stale));
+  return process_held(step, stale);
+}
+
+/// Puts the question of a trial that could be started. At most one is out.
+void TrialLoop::Impl::ask(Step& step) {
+  if (asked || !machine->wants_suggestion() || no_use == machine->last())
+    return;
+  asked = machine->ask();
+  asked_at = machine->last();
+  step.when_accepted.push_back(Compute{asked});
+}
+
+Status TrialLoop::Impl::take_answer(const Computed& computed, Step& step, std::uint64_t& stale) {
+  if (!asked || computed.computation != asked) {
+    ++stale;
+    return ok();
+  }
+  const auto job = std::exchange(asked, nullptr);
+  Suggested suggested{.trial = job->trial()};
+  if (!job->answer()) {
+    suggested.error = job->answer().error().message();
+  } else {
+    suggested.kind = job->answer()->kind;
+    suggested.config = std::move(job->answer()->config);
+    suggested.note = std::move(job->answer()->note);
+  }
+  // Nothing to suggest then; but something has happened since, so it is asked again.
+  const bool nothing = suggested.error.empty() && suggested.kind == Suggestion::Kind::nothing_now;
+  if (nothing && asked_at != machine->last())
+    ask(step);
+  else if (nothing)
+    no_use = asked_at;
+  if (!asked)
+    TROUPE_RETURN_IF_ERROR(process(std::move(suggested), step, stale));
   return process_held(step, stale);
 }
 
@@ -297,7 +341,10 @@ Result<Step> TrialLoop::handle(const Event& event) {
   impl_->now = impl_->run_time_at(event.now);
   impl_->wall_ms = event.wall_ms;
   Step step;
-  TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(recorded_body(event.body), step, stale_));
+  if (const auto* computed = std::get_if<Computed>(&event.body))
+    TROUPE_RETURN_IF_ERROR(impl_->take_answer(*computed, step, stale_));
+  else
+    TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(recorded_body(event.body), step, stale_));
   return step;
 }
 
@@ -323,6 +370,10 @@ const ExperimentRow& TrialLoop::status() const {
 
 std::string TrialLoop::fingerprint() const {
   return impl_->machine->fingerprint();
+}
+
+bool TrialLoop::is_asking() const {
+  return impl_->asked != nullptr;
 }
 
 std::vector<TrialLoop::LiveTrial> TrialLoop::live_trials() const {

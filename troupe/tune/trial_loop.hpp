@@ -72,6 +72,9 @@ public:
   /// The whole state as bytes: equal loops, equal bytes.
   std::string fingerprint() const;
 
+  /// Is a question to the searcher out, beside the loop?
+  bool is_asking() const;
+
   /// A look at the trials that are not over, for tests and tools.
   struct LiveTrial {
     TrialRow row;

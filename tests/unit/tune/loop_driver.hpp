@@ -7,6 +7,7 @@
 #include <troupe/tune/trial_loop.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ public:
   /// As if the driver had been killed: what was accepted is there, the workers are gone.
   void kill_and_restore(ResumeConfig resume = {}, const std::string& experiment_dir = "/exp") {
     workers_.clear();
+    computations_.clear();
     commands.clear();
     loop_ = TrialLoop::restore(journal, searcher(), scheduler(), {experiment_dir, cpus_}, resume)
                 .value_or_throw();
@@ -93,6 +95,15 @@ public:
     report(trial, std::move(metrics), true);
     end(trial);
   }
+  /// Does what the loop wants computed beside it.
+  void compute() {
+    while (!computations_.empty()) {
+      const auto computation = std::move(computations_.front());
+      computations_.pop_front();
+      computation->run();
+      send(Computed{computation});
+    }
+  }
   void pass(Duration time) { clock_.advance(time); }
 
   static CheckpointRef checkpoint(std::uint32_t number, std::uint64_t iteration) {
@@ -129,6 +140,7 @@ public:
   VirtualClock& clock() { return clock_; }
 
   MemoryJournal journal;
+  bool compute_at_once = true;
   std::vector<Command> commands;  ///< all released so far; clear it as you like
 
 private:
@@ -149,8 +161,12 @@ private:
               run->checkpoints.empty() ? 0 : run->checkpoints.front().iteration;
           workers_[run->key.trial] = {*run, from, 0};
         }
+        if (const auto* compute = std::get_if<Compute>(&command))
+          computations_.push_back(compute->computation);
         commands.push_back(std::move(command));
       }
+    if (compute_at_once)
+      compute();
   }
 
   ExperimentDefinition definition_;
@@ -158,6 +174,7 @@ private:
   VirtualClock clock_{TimePoint{1'000'000'000'000}, 1'700'000'000'000};
   std::unique_ptr<TrialLoop> loop_;
   std::map<TrialId, Running> workers_;
+  std::deque<std::shared_ptr<Computation>> computations_;
 };
 
 }  // namespace troupe::tune

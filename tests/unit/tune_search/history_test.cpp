@@ -68,8 +68,8 @@ TEST_CASE("damaged histories are refused and change nothing") {
   List bad_state = good.as_list();
   bad_state[0].as_list()[1] = 9;
   History history = example();
-  for (const Value& bad : {Value(), Value(3), Value(List{1}), Value(no_point), Value(twice),
-                           Value(bad_state)}) {
+  for (const Value& bad :
+       {Value(), Value(3), Value(List{1}), Value(no_point), Value(twice), Value(bad_state)}) {
     const Status status = history.restore(bad, 2);
     REQUIRE(!status.has_value());
     CHECK(status.error().code() == ErrorCode::corrupt);

@@ -13,8 +13,8 @@ namespace troupe::tune::detail {
 namespace {
 
 TEST_CASE("a permutation of any size gives each number once") {
-  for (const std::uint64_t size : {1ULL, 2ULL, 3ULL, 255ULL, 256ULL, 257ULL, 258ULL, 1000ULL,
-                                   65536ULL, 65537ULL, 100003ULL}) {
+  for (const std::uint64_t size :
+       {1ULL, 2ULL, 3ULL, 255ULL, 256ULL, 257ULL, 258ULL, 1000ULL, 65536ULL, 65537ULL, 100003ULL}) {
     const Permutation order(size, 4, 2);
     std::vector<bool> seen(size);
     for (std::uint64_t i = 0; i < size; ++i) {

@@ -1,3 +1,4 @@
+#include <troupe/actors/detail/computer.hpp>
 #include <troupe/actors/detail/controller_actor.hpp>
 #include <troupe/actors/detail/exception_text.hpp>
 #include <troupe/actors/detail/messages.hpp>
@@ -58,6 +59,7 @@ public:
           core_.store_failed(std::move(failed.error));
           settle();
         },
+        [this](Computed& event) { handle(std::move(event)); },
         [this](thread_abandoned_atom) { core_.thread_abandoned(); },
         [this](give_up_atom) {
           core_.fail(Error(ErrorCode::cancelled, "the controller was destroyed before its end"),
@@ -69,6 +71,7 @@ public:
 
   /// Also after a defect: whoever waits must not wait for ever.
   void on_exit() override {
+    computer_.reset();
     if (!done_) {
       writer_.reset();  // it uses the journal, which may be gone once the end is announced
       announce(Error(ErrorCode::internal, "the controller actor ended before its experiment"));
@@ -159,6 +162,7 @@ private:
 
   void finish() {
     done_ = true;
+    computer_.reset();
     Status result = ok();
     if (Status stopped = writer_->stop(store_stop_deadline); !stopped) {
       result = std::move(stopped).error();
@@ -193,9 +197,20 @@ private:
       start_worker(std::move(*start));
     } else if (auto* remove = std::get_if<DeleteCheckpoint>(&command)) {
       parts_.remover.post(std::move(*remove));
+    } else if (auto* compute = std::get_if<Compute>(&command)) {
+      compute_beside(std::move(*compute));
     } else {
       send_to_worker(std::move(command));
     }
+  }
+
+  void compute_beside(Compute order) {
+    if (!computer_)
+      computer_ = std::make_unique<Computer>();
+    computer_->post(std::move(order.computation),
+                    [self = caf::actor_cast<caf::actor>(ctrl())](auto computation) {
+                      caf::anon_send(self, Computed{std::move(computation)});
+                    });
   }
 
   void start_worker(StartWorker start) {
@@ -240,7 +255,8 @@ private:
         [this, &command](auto& order) {
           using Order = std::decay_t<decltype(order)>;
           if constexpr (!std::is_same_v<Order, StartWorker> &&
-                        !std::is_same_v<Order, DeleteCheckpoint>) {
+                        !std::is_same_v<Order, DeleteCheckpoint> &&
+                        !std::is_same_v<Order, Compute>) {
             const auto found = routes_.find(order.worker);
             if (found == routes_.end())
               return;  // gone meanwhile; the loop hears of it
@@ -265,6 +281,7 @@ private:
 
   ControllerParts parts_;
   std::unique_ptr<StoreWriter> writer_;
+  std::unique_ptr<Computer> computer_;  ///< made with the first computation
   ControllerCore core_;
   std::unordered_map<WorkerId, Destination> routes_;
   std::atomic<bool> news_pending_{false};

@@ -329,6 +329,7 @@ CAF_ADD_ATOM(troupe_actors, troupe::detail, tick_due_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_ended_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, give_up_atom)
 CAF_ADD_ATOM(troupe_actors, troupe::detail, thread_abandoned_atom)
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::Computed))
 
 CAF_END_TYPE_ID_BLOCK(troupe_actors)
 
@@ -336,3 +337,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::StartOrder)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::Route)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::ProcessEnded)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::detail::StoreFailed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::Computed)

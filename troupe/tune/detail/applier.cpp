@@ -93,7 +93,7 @@ void Applier::take_result(Trial& trial, const Reported& event, const Decision& d
     parts_.scheduler->record(trial.row.id, event.metrics, *decision.schedule);
   // The last result comes with the completion.
   if (decision.outcome != Outcome::stopping)
-    parts_.searcher->on_result(trial.row.id, event.metrics);
+    parts_.search.on_result(trial.row.id, event.metrics);
 }
 
 void Applier::on(const CheckpointSaved& event, const Decision& decision) {
@@ -298,7 +298,7 @@ void Applier::finish_trial(Trial& trial, TrialState state, Ending ending) {
   ExperimentRow& status = parts_.state.status;
   ++(state == TrialState::error ? status.errored : status.terminated);
   const Metrics* last = trial.row.iteration > 0 ? &trial.row.metrics : nullptr;
-  parts_.searcher->on_complete(trial.row.id, ending, last);
+  parts_.search.on_complete(trial.row.id, ending, last);
   parts_.scheduler->on_complete(trial.row.id, ending, last);
   write_trial(trial);
   parts_.state.trials.remove(trial.row.id);

@@ -116,6 +116,8 @@ void Applier::on(const Tick&, const Decision&) {}
 
 void Applier::on(const StopRequested&, const Decision&) {}
 
+void Applier::on(const Suggested&, const Decision&) {}
+
 void Applier::on(const CreateTrial& action) {
   LoopState& state = parts_.state;
   TrialRow row;
@@ -130,7 +132,7 @@ void Applier::on(const CreateTrial& action) {
   trial.revived = before_run_;
   if (!action.repeats) {
     ++state.suggested;
-    parts_.searcher->record(action.trial, action.config, action.note);
+    parts_.search.record(action.trial, action.config, action.note);
   }
   parts_.scheduler->on_trial_add(action.trial, action.config);
   touch(trial);

@@ -1,6 +1,7 @@
 #include <troupe/tune/detail/judge.hpp>
 #include <troupe/tune/detail/naming.hpp>
 #include <troupe/tune/detail/retention.hpp>
+#include <troupe/tune/detail/suggesting.hpp>
 
 #include <string>
 #include <variant>
@@ -113,6 +114,24 @@ Judgement Judge::judge(const ErroredTaken& event) const {
     repeat_trial(parts_.setting, next, row, judgement.decision.actions);
     next = next.next();
   }
+  return judgement;
+}
+
+Judgement Judge::judge(const Suggested& event) const {
+  const LoopState& state = parts_.state;
+  if (state.search_over || state.drain || state.over_budget || event.trial != state.next_trial)
+    return stale();
+  Result<Suggestion> answer = Suggestion{event.kind, event.config, event.note};
+  if (!event.error.empty())
+    answer = Error(ErrorCode::user_code, event.error);
+  std::optional<Action> action = what_was_suggested(parts_, event.trial, std::move(answer));
+  // Nothing now: asked again when something has happened. Nothing runs: nothing ever will.
+  if (!action && state.trials.running() == 0 && state.trials.pending().empty())
+    action = nothing_suggested(parts_);
+  if (!action)
+    return of(Judgement::Kind::ignored);
+  Judgement judgement = of(Judgement::Kind::decided);
+  judgement.decision.actions.push_back(std::move(*action));
   return judgement;
 }
 

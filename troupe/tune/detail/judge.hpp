@@ -44,6 +44,7 @@ public:
   Judgement judge(const Tick& event) const;
   Judgement judge(const StopRequested& event) const;
   Judgement judge(const ErroredTaken& event) const;
+  Judgement judge(const Suggested& event) const;
 
 private:
   /// The trial that the worker has, when the message is about this attempt of it.

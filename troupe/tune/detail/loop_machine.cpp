@@ -33,6 +33,11 @@ Error what_was_thrown() {
   }
 }
 
+/// What a searcher suggested, as the decision has it.
+const CreateTrial* first_created(const Decision& decision) {
+  return decision.actions.empty() ? nullptr : std::get_if<CreateTrial>(&decision.actions.front());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
@@ -48,11 +53,11 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
   TROUPE_TRY(context, search_context(spec));
   TROUPE_TRY(own_searcher, searcher_for(spec, searcher));
   TROUPE_TRY(own_scheduler, scheduler_for(spec, scheduler));
-  parts.searcher = std::move(own_searcher);
+  parts.search = Searching(std::move(own_searcher));
   parts.scheduler = std::move(own_scheduler);
   LoopSetting& setting = parts.setting;
   setting.required_metrics = parts.scheduler->required_metrics();
-  setting.planned = parts.searcher->planned(context);
+  setting.planned = parts.search.searcher().planned(context);
   for (const ParamSpace::Leaf& leaf : context.space.leaves())
     if (leaf.entry->domain() != nullptr)
       setting.tag_paths.push_back(leaf.path);
@@ -76,6 +81,7 @@ void LoopMachine::answered(const Answer& answer) {
 Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decision& decision,
                               bool plan, Duration run_time) {
   const bool first = std::holds_alternative<RunBegan>(body);
+  const bool answer = std::holds_alternative<Suggested>(body);
   const auto speaker = deterministic() ? judge(run_time).waits_for_turn(body) : std::nullopt;
   const Trial* trial = speaker ? parts_.state.trials.find(*speaker) : nullptr;
   if (trial != nullptr && trial->slot)
@@ -83,7 +89,7 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
   applier.apply(body, decision);
   for (const Action& action : decision.actions)
     applier.apply(action);
-  const Planner planner(parts_, run_time, !deterministic() || first || speaker);
+  const Planner planner(parts_, run_time, !deterministic() || first || answer || speaker);
   // Before a run begins nothing is started.
   while (plan && !std::holds_alternative<ErroredTaken>(body)) {
     std::optional<Action> action = planner.next();
@@ -94,6 +100,7 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
     if (decision.actions.size() > max_actions)
       return Error(ErrorCode::internal, "the trial loop decides without end");
   }
+  wants_suggestion_ = !std::holds_alternative<ErroredTaken>(body) && planner.wants_suggestion();
   applier.forget_given_up();
   return ok();
 }
@@ -140,11 +147,17 @@ Status LoopMachine::replay(Sequence sequence, const EventRecord& event, std::siz
 }
 
 Status LoopMachine::verify(Sequence sequence, const EventRecord& event, std::string_view bytes) {
-  Judgement judgement = judge(event.run_time)(event.body);
+  RecordedBody body = event.body;
+  if (auto* suggested = std::get_if<Suggested>(&body))
+    if (const auto* created = first_created(event.decision)) {
+      suggested->config = created->config;
+      suggested->note = created->note;
+    }
+  Judgement judgement = judge(event.run_time)(body);
   Step step;
   last_ = Sequence(sequence.value - 1);
   TROUPE_RETURN_IF_ERROR(
-      record(event.body, std::move(judgement.decision), event.run_time, event.wall_ms, step));
+      record(std::move(body), std::move(judgement.decision), event.run_time, event.wall_ms, step));
   if (step.writes.at(0).event != bytes)
     return Error(ErrorCode::internal,
                  "event " + to_string(sequence) + ": this version decides otherwise than recorded");
@@ -160,9 +173,9 @@ void LoopMachine::add_snapshot(Sequence sequence, bool wanted, Applier& applier)
   try {
     rows.push_back({Table::state, std::string(keys::state_loop),
                     encode(LoopSnapshot{sequence, parts_.state})});
-    rows.push_back(
-        {Table::state, std::string(keys::state_searcher),
-         encode(AlgorithmSnapshot{sequence, parts_.searcher->name(), parts_.searcher->save()})});
+    rows.push_back({Table::state, std::string(keys::state_searcher),
+                    encode(AlgorithmSnapshot{sequence, parts_.search.searcher().name(),
+                                             parts_.search.searcher().save()})});
     rows.push_back(
         {Table::state, std::string(keys::state_scheduler),
          encode(AlgorithmSnapshot{sequence, parts_.scheduler->name(), parts_.scheduler->save()})});
@@ -196,7 +209,7 @@ Result<Sequence> LoopMachine::load_snapshot(const JournalReader& journal) {
                                            " does not belong to that of the loop");
     return algorithm.restore(saved.state);
   };
-  TROUPE_RETURN_IF_ERROR(load(keys::state_searcher, *parts_.searcher));
+  TROUPE_RETURN_IF_ERROR(load(keys::state_searcher, parts_.search.searcher()));
   TROUPE_RETURN_IF_ERROR(load(keys::state_scheduler, *parts_.scheduler));
   snapshot_bytes_ = loop->size();
   last_ = snapshot.as_of;
@@ -211,7 +224,8 @@ Result<Sequence> LoopMachine::load_snapshot(const JournalReader& journal) {
 
 std::string LoopMachine::fingerprint() const {
   return encode(LoopSnapshot{last_, parts_.state}) +
-         encode(AlgorithmSnapshot{last_, parts_.searcher->name(), parts_.searcher->save()}) +
+         encode(AlgorithmSnapshot{last_, parts_.search.searcher().name(),
+                                  parts_.search.searcher().save()}) +
          encode(AlgorithmSnapshot{last_, parts_.scheduler->name(), parts_.scheduler->save()});
 }
 

@@ -28,6 +28,14 @@ public:
   [[nodiscard]] Judge judge(Duration run_time) const { return Judge(parts_, run_time); }
   /// Would anything be decided although nothing happened?
   [[nodiscard]] bool anything_due(Duration run_time) const;
+  /// Could a trial be started if the searcher suggested one? Only for searchers that are asked
+  /// beside the loop; as of the last recorded event.
+  [[nodiscard]] bool wants_suggestion() const { return wants_suggestion_ && !broken_; }
+  /// The job to ask for the next trial. What it returns is the answer as of now.
+  [[nodiscard]] std::shared_ptr<SuggestJob> ask() {
+    return parts_.search.ask(parts_.state.next_trial);
+  }
+  [[nodiscard]] Sequence last() const { return last_; }
   /// The trial whose turn it is; only when the run is deterministic.
   [[nodiscard]] std::optional<TrialId> turn() const { return parts_.state.turns.turn(); }
 
@@ -61,6 +69,7 @@ private:
 
   LoopParts parts_;
   Sequence last_;
+  bool wants_suggestion_ = false;
   std::size_t bytes_since_snapshot_ = 0;
   std::size_t snapshot_bytes_ = 0;
   std::size_t snapshot_interval_ = 0;

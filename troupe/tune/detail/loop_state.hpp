@@ -1,6 +1,7 @@
 #pragma once
 
 #include <troupe/runtime/resources/resource_ledger.hpp>
+#include <troupe/tune/detail/searching.hpp>
 #include <troupe/tune/detail/trial_table.hpp>
 #include <troupe/tune/detail/turn_order.hpp>
 #include <troupe/tune/detail/worker_pool.hpp>
@@ -82,7 +83,7 @@ struct LoopSetting {
 struct LoopParts {
   LoopSetting setting;
   LoopState state;
-  std::unique_ptr<Searcher> searcher;
+  Searching search;
   std::unique_ptr<Scheduler> scheduler;
 };
 

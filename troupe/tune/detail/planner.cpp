@@ -1,6 +1,7 @@
 #include <troupe/tune/detail/naming.hpp>
 #include <troupe/tune/detail/planner.hpp>
 #include <troupe/tune/detail/result_limits.hpp>
+#include <troupe/tune/detail/suggesting.hpp>
 
 #include <exception>
 #include <utility>
@@ -170,24 +171,17 @@ std::optional<Action> Planner::ask_searcher() const {
     return std::nullopt;
   if (parts_.setting.planned && state.suggested >= *parts_.setting.planned)
     return EndSearch{false, false, "all trials were created"};
+  if (!parts_.search.searcher().instant())
+    return std::nullopt;
   const TrialId id = state.next_trial;
-  auto suggestion = guarded([&] { return parts_.searcher->suggest(id); });
-  if (suggestion && suggestion->kind == Suggestion::Kind::config) {
-    Status limits = check_limits(suggestion->config);
-    if (limits && approximate_bytes(suggestion->config) > max_config_bytes)
-      limits = Error(ErrorCode::resource_exhausted, "a configuration has at most 1 MiB");
-    if (limits)
-      return create_trial(parts_.setting, id, std::move(suggestion->config),
-                          std::move(suggestion->note));
-    suggestion = limits.error();
-  }
-  if (!suggestion)
-    return EndSearch{true, false,
-                     "the searcher " + parts_.setting.spec.searcher +
-                         " failed: " + suggestion.error().message()};
-  if (suggestion->kind == Suggestion::Kind::exhausted)
-    return EndSearch{false, false, "the search space is exhausted"};
-  return std::nullopt;
+  return what_was_suggested(parts_, id,
+                            guarded([&] { return parts_.search.searcher().suggest(id); }));
+}
+
+bool Planner::wants_suggestion() const {
+  const LoopState& state = parts_.state;
+  return !state.done && !state.search_over && starting() && may_schedule() && slot_free() &&
+         state.trials.pending().empty() && !parts_.search.searcher().instant();
 }
 
 /// Nothing runs and nothing was started: whoever waits now would wait for ever.
@@ -197,10 +191,12 @@ std::optional<Action> Planner::get_unstuck() const {
     return std::nullopt;
   if (!state.trials.pending().empty())
     return give_worker(*state.trials.find(state.trials.pending().begin()->second));
-  if (!state.search_over)
-    return EndSearch{true, false,
-                     "the searcher " + parts_.setting.spec.searcher +
-                         " has nothing to suggest although no trial runs"};
+  if (!state.search_over) {
+    // One that is asked beside the loop has its say when it answers.
+    if (!parts_.search.searcher().instant())
+      return std::nullopt;
+    return nothing_suggested(parts_);
+  }
   if (!state.trials.paused().empty())
     return EndTrial{state.trials.paused().begin()->second,
                     "not resumed by the scheduler " + parts_.setting.spec.scheduler};

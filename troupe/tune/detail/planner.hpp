@@ -19,6 +19,9 @@ public:
   /// Nothing: all is done that can be done now.
   [[nodiscard]] std::optional<Action> next() const;
 
+  /// Is a suggestion missing from a searcher that must be asked beside the loop?
+  [[nodiscard]] bool wants_suggestion() const;
+
   /// When something will be due although nothing happens.
   [[nodiscard]] static std::optional<Duration> deadline(const LoopParts& parts);
 

@@ -29,6 +29,7 @@ public:
 
   [[nodiscard]] std::string name() const override { return "basic_variant"; }
   [[nodiscard]] std::unique_ptr<Searcher> clone() const override;
+  [[nodiscard]] bool instant() const override { return !design_; }
   [[nodiscard]] Status setup(const SearchContext& context) override;
   [[nodiscard]] std::optional<std::uint64_t> planned(const SearchContext& context) const override;
   [[nodiscard]] Result<Suggestion> suggest(TrialId trial) const override;

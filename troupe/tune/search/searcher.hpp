@@ -69,6 +69,10 @@ struct Suggestion {
   static Suggestion exhausted() { return {Kind::exhausted, {}, {}}; }
 };
 
+constexpr Suggestion::Kind enum_last(Suggestion::Kind) noexcept {
+  return Suggestion::Kind::exhausted;
+}
+
 /// A search algorithm as a deterministic state machine that the trial loop drives.
 ///
 /// A choice and its consequences are two calls: `suggest` is const and decides, the loop writes the
@@ -82,9 +86,9 @@ struct Suggestion {
 /// never created; it may cache, but the cache must not be visible in any result.
 /// Order of calls: `setup` first; then for each trial `record`, `on_result` any number of times,
 /// `on_complete` once. `restore` comes after `setup`, instead of everything before.
-/// Threads: called from one thread at a time. Errors: an error from `suggest` ends the search (the
-/// trials that run go on), an exception from any other method ends the experiment; both leave the
-/// journal whole.
+/// Threads: each object is called from one thread at a time. Errors: an error from `suggest` ends
+/// the search (the trials that run go on), an exception from any other method ends the experiment;
+/// both leave the journal whole.
 class Searcher {
 public:
   virtual ~Searcher() = default;
@@ -101,6 +105,11 @@ public:
   /// Begins an experiment: forgets everything. invalid_argument when the space or the settings do
   /// not suit the algorithm, saying what does.
   [[nodiscard]] virtual Status setup(const SearchContext& context) = 0;
+
+  /// Does `suggest` take less time than a message would, a few microseconds, whatever was seen?
+  /// Then the loop calls it on the spot; otherwise beside itself, on another thread, on a copy that
+  /// hears the same calls in the same order.
+  [[nodiscard]] virtual bool instant() const { return false; }
 
   /// How many trials there will be in total; the loop never asks for more. Nothing: without end.
   [[nodiscard]] virtual std::optional<std::uint64_t> planned(const SearchContext& context) const {

@@ -47,9 +47,9 @@ Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const V
       return row.make(options);
     known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
-  return Error(ErrorCode::not_found,
-               "the searcher '" + name + "' is not one of Troupe's own (" + known +
-                   "): pass the object that the experiment was made with");
+  return Error(ErrorCode::not_found, "the searcher '" + name + "' is not one of Troupe's own (" +
+                                         known +
+                                         "): pass the object that the experiment was made with");
 }
 
 }  // namespace troupe::tune

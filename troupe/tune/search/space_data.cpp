@@ -109,8 +109,8 @@ Result<Constraint> read_constraint(const Value& value) {
       constraint.kind = static_cast<Constraint::Kind>(kind);
       return constraint;
     }
-  return bad("a constraint of a kind that this version does not know: '" +
-             (*parts)[0].as_string() + "'");
+  return bad("a constraint of a kind that this version does not know: '" + (*parts)[0].as_string() +
+             "'");
 }
 
 }  // namespace

@@ -79,15 +79,15 @@ std::optional<double> Axis::encode(const Value& value) const {
   if (log_)
     return clamp_unit((std::log(value.as_double()) - low_) / width_);
   if (const auto* integers = std::get_if<RandInt>(&domain_.kind())) {
-    const std::uint64_t index = distance(integers->low, value.as_int()) /
-                                static_cast<std::uint64_t>(integers->step);
+    const std::uint64_t index =
+        distance(integers->low, value.as_int()) / static_cast<std::uint64_t>(integers->step);
     return unit_of(index);
   }
   const Uniform& reals = std::get<Uniform>(domain_.kind());
   if (reals.step == 0)
     return clamp_unit((value.as_double() - reals.low) / (reals.high - reals.low));
-  return unit_of(static_cast<std::uint64_t>(
-      std::floor((value.as_double() - reals.low) / reals.step + 0.5)));
+  return unit_of(
+      static_cast<std::uint64_t>(std::floor((value.as_double() - reals.low) / reals.step + 0.5)));
 }
 
 double Axis::unit_of(std::uint64_t index) const {
@@ -195,8 +195,8 @@ Design::Design(const ParamSpace& space) : space_(space) {
   cells_ = 1;
   for (const Axis& axis : axes_) {
     std::uint64_t product = 0;
-    if (!cells_ || axis.continuous() ||
-        __builtin_mul_overflow(*cells_, axis.count(), &product) || product > INT64_MAX)
+    if (!cells_ || axis.continuous() || __builtin_mul_overflow(*cells_, axis.count(), &product) ||
+        product > INT64_MAX)
       cells_ = std::nullopt;
     else
       cells_ = product;

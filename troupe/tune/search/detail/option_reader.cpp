@@ -11,9 +11,9 @@ namespace troupe::tune::detail {
 OptionReader::OptionReader(std::string searcher, const Value& options)
     : searcher_(std::move(searcher)), map_(options.get_if<Map>()) {
   if (map_ == nullptr && !options.is_null())
-    error_ = Error(ErrorCode::invalid_argument,
-                   "the options of the searcher " + searcher_ + " must be a map, not " +
-                       to_json(options).substr(0, 100));
+    error_ = Error(ErrorCode::invalid_argument, "the options of the searcher " + searcher_ +
+                                                    " must be a map, not " +
+                                                    to_json(options).substr(0, 100));
 }
 
 const Value* OptionReader::find(std::string_view name) {
@@ -66,8 +66,7 @@ void OptionReader::read(std::string_view name, double& option, double low, doubl
   if (value->is_number() && value->as_double() >= low && value->as_double() <= high)
     option = value->as_double();
   else
-    refuse(name, *value,
-           "a number from " + to_json(Value(low)) + " to " + to_json(Value(high)));
+    refuse(name, *value, "a number from " + to_json(Value(low)) + " to " + to_json(Value(high)));
 }
 
 void OptionReader::read(std::string_view name, std::string& option) {

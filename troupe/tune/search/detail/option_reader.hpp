@@ -32,8 +32,7 @@ public:
   void read(std::string_view name, double& option, double low, double high);
   void read(std::string_view name, std::string& option);
   /// One of `names`; `option` becomes its number. For enumerations.
-  void read(std::string_view name, std::size_t& option,
-            const std::vector<std::string_view>& names);
+  void read(std::string_view name, std::size_t& option, const std::vector<std::string_view>& names);
 
   /// invalid_argument naming searcher, option, value and what is right.
   [[nodiscard]] Status finish();

@@ -89,8 +89,7 @@ Sobol::Sobol(std::size_t dimensions, std::uint64_t seed, bool scramble)
 std::uint64_t Sobol::bits(std::uint64_t index, std::size_t dimension) const {
   std::uint64_t result = shift_[dimension];
   for (std::uint64_t gray = index ^ (index >> 1U); gray != 0; gray &= gray - 1)
-    result ^=
-        columns_[static_cast<std::size_t>(std::countr_zero(gray)) * dimensions_ + dimension];
+    result ^= columns_[static_cast<std::size_t>(std::countr_zero(gray)) * dimensions_ + dimension];
   return result;
 }
 

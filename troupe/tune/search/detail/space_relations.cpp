@@ -58,9 +58,9 @@ Status check_conditions(const Leaves& leaves) {
       if (parent == leaves.end())
         return unknown(where, condition.parent, leaves);
       if (condition.values.empty())
-        return Error(ErrorCode::invalid_argument,
-                     where + ": there is no value of '" + condition.parent +
-                         "' for which it exists; give at least one");
+        return Error(ErrorCode::invalid_argument, where + ": there is no value of '" +
+                                                      condition.parent +
+                                                      "' for which it exists; give at least one");
       for (const Value& value : condition.values)
         if (!can_be(*parent->second.entry, value))
           return Error(ErrorCode::invalid_argument,
