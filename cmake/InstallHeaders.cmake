@@ -1,5 +1,6 @@
 # Run at installation: installs the public headers, and of the detail/ headers those that a public
 # header includes, directly or not. Input: headers, root, destination.
+cmake_policy(SET CMP0057 NEW)  # an installation script starts without policies: if(... IN_LIST ...)
 set(queue ${headers})
 list(FILTER queue EXCLUDE REGEX "/detail/")
 set(chosen ${queue})

@@ -24,8 +24,8 @@ protected:
       return Proposal{.point = point};
     for (std::size_t i = 0; i < point.size(); ++i)
       if (!design().axes()[i].categorical())
-        point[i] = best->point[i] + 0.1 * (point[i] - 0.5) +
-                   1e-3 * static_cast<double>(history().over());
+        point[i] =
+            best->point[i] + 0.1 * (point[i] - 0.5) + 1e-3 * static_cast<double>(history().over());
     return Proposal{.point = point, .note = static_cast<std::int64_t>(history().over())};
   }
   void proposed(const tune::detail::Observation&, const Value& note) override {

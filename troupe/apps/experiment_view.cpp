@@ -118,7 +118,7 @@ Result<TrialRow> ExperimentView::find_trial(const std::string& number_or_name) c
     return *found;
   return Error(ErrorCode::not_found, "there is no trial '" + number_or_name + "' in '" +
                                          spec_.name + "'" +
-                                         detail::did_you_mean(number_or_name, names));
+                                         troupe::detail::did_you_mean(number_or_name, names));
 }
 
 std::string ExperimentView::trial_text(const TrialRow& row) const {

@@ -52,7 +52,7 @@ Result<fs::path> find_experiment(const std::string& path_or_name, const fs::path
   message += " in '" + around.string() + "'";
   const auto names = experiment_names(around);
   if (names)
-    message += detail::did_you_mean(as_path.filename().string(), *names);
+    message += troupe::detail::did_you_mean(as_path.filename().string(), *names);
   return Error(ErrorCode::not_found, message + "; `troupe list` shows what there is");
 }
 

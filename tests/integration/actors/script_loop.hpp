@@ -204,6 +204,7 @@ private:
     return ok();
   }
   Status on(const Tick&, Step&) { return ok(); }
+  Status on(const Computed&, Step&) { return ok(); }
   Status on(const StopRequested&, Step& step) {
     stopping_ = true;
     for (const auto& [number, running] : running_) {

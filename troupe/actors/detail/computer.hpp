@@ -22,8 +22,8 @@ public:
   Computer(const Computer&) = delete;
   Computer& operator=(const Computer&) = delete;
 
-  /// `done` is called on the computer's thread, never after the destructor; it must neither throw nor
-  /// use the computer.
+  /// `done` is called on the computer's thread, never after the destructor; it must neither throw
+  /// nor use the computer.
   void post(std::shared_ptr<Computation> computation, Done done);
 
 private:

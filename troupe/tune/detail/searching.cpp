@@ -26,8 +26,7 @@ void SearchCall::make(Searcher& searcher) const {
   }
 }
 
-SuggestJob::SuggestJob(std::shared_ptr<Searcher> copy, std::vector<SearchCall> calls,
-                       TrialId trial)
+SuggestJob::SuggestJob(std::shared_ptr<Searcher> copy, std::vector<SearchCall> calls, TrialId trial)
     : copy_(std::move(copy)), calls_(std::move(calls)), trial_(trial) {}
 
 void SuggestJob::run() noexcept {

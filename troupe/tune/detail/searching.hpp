@@ -45,8 +45,8 @@ private:
 
 /// The searcher of a loop, and the copy of it that is asked.
 ///
-/// Suggesting may take seconds, and events must not wait for it. What a searcher has seen changes in
-/// the loop alone, with each event, which is cheap and makes it part of the loop's state. Only
+/// Suggesting may take seconds, and events must not wait for it. What a searcher has seen changes
+/// in the loop alone, with each event, which is cheap and makes it part of the loop's state. Only
 /// `suggest` runs beside, on a copy: equal calls in equal order make an equal searcher, so the copy
 /// is told what happened since it was asked last, and its answer is what the original would have
 /// said at the moment of the question.

@@ -18,9 +18,9 @@ std::optional<Action> what_was_suggested(const LoopParts& parts, TrialId id,
     answer = limits.error();
   }
   if (!answer)
-    return EndSearch{true, false,
-                     "the searcher " + parts.setting.spec.searcher +
-                         " failed: " + answer.error().message()};
+    return EndSearch{
+        true, false,
+        "the searcher " + parts.setting.spec.searcher + " failed: " + answer.error().message()};
   if (answer->kind == Suggestion::Kind::exhausted)
     return EndSearch{false, false, "the search space is exhausted"};
   return std::nullopt;
