@@ -65,6 +65,14 @@ Status check(const TuneConfig& config) {
     return wrong("TuneConfig.metric", "the name is too long");
   if (config.mode != Mode::min && config.mode != Mode::max)
     return wrong("TuneConfig.mode", "it must be Mode::min or Mode::max");
+  if (config.metric.empty() && !config.more_objectives.empty())
+    return wrong("TuneConfig.more_objectives", "set TuneConfig.metric, the first objective, too");
+  for (const Objective& objective : config.more_objectives)
+    if (objective.metric.empty() || objective.metric.size() > limits::max_key_bytes)
+      return wrong("TuneConfig.more_objectives", "the name of a metric is empty or too long");
+  for (const std::string& metric : config.constraints)
+    if (metric.empty() || metric.size() > limits::max_key_bytes)
+      return wrong("TuneConfig.constraints", "the name of a metric is empty or too long");
   if (config.num_samples == 0 || config.num_samples < -1)
     return wrong("TuneConfig.num_samples",
                  is(config.num_samples) + "must be 1 or more, or -1 for no end");

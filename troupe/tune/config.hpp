@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 /// What an experiment is told: plain aggregates for designated initialisers. Nothing is checked
 /// here; `Tuner` checks everything before it touches the disk.
@@ -25,6 +26,24 @@ struct TuneConfig {
   /// then nothing can be called the best, and schedulers that compare trials refuse to work.
   std::string metric{};
   Mode mode = Mode::max;
+
+  /// Further metrics to optimise at the same time, for searchers that look for a Pareto front. Every
+  /// result must have them. Schedulers and "the best" look at `metric` alone.
+  std::vector<Objective> more_objectives{};
+  /// Metrics that must be <= 0 for a configuration to be feasible. Every result must have them.
+  /// Searchers that know constraints avoid what is infeasible.
+  std::vector<std::string> constraints{};
+
+  /// Configurations to try first, in this order. They count as samples; parameters that they leave
+  /// out are drawn. Values must lie in the space.
+  std::vector<Config> points_to_evaluate{};
+  /// Results from earlier, of this or a similar space, that searchers learn from before the first
+  /// trial: `ResultGrid::known_results()` of another experiment, for example. Those that do not fit
+  /// the space are left out.
+  std::vector<KnownResult> known_results{};
+  /// May a searcher suggest a configuration again when it has tried everything? Otherwise the
+  /// experiment ends there. `basic_variant` does not look back: it may draw one twice.
+  bool allow_repeats = false;
 
   /// How often the space is sampled; each grid multiplies it. -1: without end (set a stop or a time
   /// budget then). Never 0.

@@ -1,4 +1,5 @@
 #include <troupe/base/version.hpp>
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/experiment_spec.hpp>
 
 namespace troupe::tune {
@@ -13,6 +14,11 @@ void copy_tune_config(const TuneConfig& config, ExperimentSpec& spec) {
   spec.time_budget = config.time_budget;
   spec.reuse_actors = config.reuse_actors;
   spec.deterministic = config.deterministic;
+  spec.more_objectives = config.more_objectives;
+  spec.constraints = config.constraints;
+  spec.points_to_evaluate = config.points_to_evaluate;
+  spec.known_results = config.known_results;
+  spec.allow_repeats = config.allow_repeats;
 }
 
 void copy_run_config(const RunConfig& config, ExperimentSpec& spec) {
@@ -48,7 +54,30 @@ Status check_kind(const std::string& stored, const Algorithm* given, const std::
 std::vector<Objective> objectives_of(const ExperimentSpec& spec) {
   if (spec.metric.empty())
     return {};
-  return {{spec.metric, spec.mode}};
+  std::vector<Objective> objectives{{spec.metric, spec.mode}};
+  objectives.insert(objectives.end(), spec.more_objectives.begin(), spec.more_objectives.end());
+  return objectives;
+}
+
+/// A point with a typing error would be tried as something else, in silence.
+Status check_points(const ParamSpace& space, const TuneConfig& config) {
+  for (std::size_t i = 0; i < config.points_to_evaluate.size(); ++i) {
+    const std::string where = "TuneConfig.points_to_evaluate[" + std::to_string(i) + "]";
+    for (const auto& [path, value] : config.points_to_evaluate[i].flatten()) {
+      const SpaceEntry* entry = space.find(path);
+      if (entry == nullptr)
+        return Error(ErrorCode::invalid_argument,
+                     where + ": param_space has no parameter '" + path + "'");
+      const Domain* domain = entry->domain();
+      if (domain != nullptr ? !domain->contains(value)
+                            : entry->constant() != nullptr && *entry->constant() != value)
+        return Error(ErrorCode::invalid_argument,
+                     where + ": " + path + " = " + to_json(value) + " does not lie in " +
+                         (domain != nullptr ? domain->to_string() : "its constant") +
+                         " (types count: write 1.0 for a real number)");
+    }
+  }
+  return ok();
 }
 
 }  // namespace
@@ -57,6 +86,7 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   TROUPE_RETURN_IF_ERROR(check(definition.tune_config));
   TROUPE_RETURN_IF_ERROR(check(definition.run_config, definition.is_function));
   TROUPE_RETURN_IF_ERROR(definition.param_space.check());
+  TROUPE_RETURN_IF_ERROR(check_points(definition.param_space, definition.tune_config));
   const TuneConfig& tune = definition.tune_config;
   if (definition.run_config.resources_per_trial.cpus == 0 && !tune.max_concurrent_trials)
     return Error(ErrorCode::invalid_argument,
@@ -89,7 +119,11 @@ Result<SearchContext> search_context(const ExperimentSpec& spec) {
   return SearchContext{.space = std::move(space),
                        .objectives = objectives_of(spec),
                        .seed = spec.seed,
-                       .num_samples = spec.num_samples};
+                       .num_samples = spec.num_samples,
+                       .constraints = spec.constraints,
+                       .points_to_evaluate = spec.points_to_evaluate,
+                       .known_results = spec.known_results,
+                       .allow_repeats = spec.allow_repeats};
 }
 
 Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {

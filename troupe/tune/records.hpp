@@ -31,7 +31,7 @@ namespace troupe::tune {
 
 /// Everything that was decided before the first trial; written once.
 struct ExperimentSpec {
-  static constexpr RecordInfo record{200, 1, "experiment_spec"};
+  static constexpr RecordInfo record{200, 2, "experiment_spec"};
 
   std::string name{};
   std::string trainable{};  ///< registered name
@@ -69,6 +69,12 @@ struct ExperimentSpec {
   std::int32_t verbose = 1;
   bool result_files = true;
   Durability durability = Durability::normal;
+  // Since version 2.
+  std::vector<Objective> more_objectives{};
+  std::vector<std::string> constraints{};
+  std::vector<Config> points_to_evaluate{};
+  std::vector<KnownResult> known_results{};
+  bool allow_repeats = false;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned version);

@@ -242,6 +242,22 @@ std::vector<Metrics> ResultGrid::metrics_history(TrialId id) const {
   return history;
 }
 
+std::vector<KnownResult> ResultGrid::known_results() const {
+  std::vector<KnownResult> known;
+  for (const Trial& trial : *this) {
+    const bool over = trial.state == TrialState::terminated || trial.state == TrialState::error;
+    if (!over || trial.metrics.empty())
+      continue;
+    // What ended it otherwise was the scheduler, or the time.
+    const bool by_itself = trial.stop_reason == "done" || trial.stop_reason.starts_with("stop: ");
+    const Ending ending = trial.state == TrialState::error ? Ending::failed
+                          : by_itself                      ? Ending::finished
+                                                           : Ending::stopped;
+    known.push_back({trial.config, trial.metrics, ending});
+  }
+  return known;
+}
+
 std::vector<Error> ResultGrid::errors() const {
   std::vector<Error> errors;
   for_each_trial(data_->reader(), [&](const TrialRow& row) {

@@ -35,6 +35,30 @@ TEST_CASE("impossible numbers of the tune configuration are refused by name") {
         std::string::npos);
 }
 
+TEST_CASE("objectives without a first one, and nameless metrics, are refused by name") {
+  CHECK(error_of(check(TuneConfig{.more_objectives = {{"size", Mode::min}}}))
+            .find("more_objectives: set TuneConfig.metric") != std::string::npos);
+  CHECK(error_of(check(TuneConfig{.metric = "a", .more_objectives = {{"", Mode::min}}}))
+            .find("more_objectives") != std::string::npos);
+  CHECK(error_of(check(TuneConfig{.constraints = {""}})).find("constraints") != std::string::npos);
+}
+
+TEST_CASE("points to evaluate that the space does not know are refused by place") {
+  const auto error = [](Config point) {
+    ExperimentDefinition definition{.name = "e", .trainable = "T"};
+    definition.param_space = {{"x", uniform(0, 1)}, {"n", {{"k", randint(0, 5)}, {"c", 3}}}};
+    definition.tune_config.points_to_evaluate = {{}, std::move(point)};
+    return spec_error(definition);
+  };
+  CHECK(error({{"x", 0.5}, {"n", Map{{"k", 2}}}}) == "");
+  CHECK(error({{"y", 0.5}}).find("points_to_evaluate[1]: param_space has no parameter 'y'") !=
+        std::string::npos);
+  CHECK(error({{"x", 1}}).find("types count") != std::string::npos);
+  CHECK(error({{"n", Map{{"k", 7}}}}).find("n/k = 7 does not lie in randint(0, 5)") !=
+        std::string::npos);
+  CHECK(error({{"n", Map{{"c", 4}}}}).find("constant") != std::string::npos);
+}
+
 TEST_CASE("impossible failure handling is refused by name") {
   const auto error = [](FailureConfig config) {
     return error_of(check(RunConfig{.failure_config = config}, false));

@@ -94,6 +94,10 @@ Status Judge::check_metrics(const Metrics& metrics) const {
   const ExperimentSpec& spec = parts_.setting.spec;
   if (!spec.metric.empty())
     TROUPE_RETURN_IF_ERROR(need(spec.metric, "TuneConfig.metric"));
+  for (const Objective& objective : spec.more_objectives)
+    TROUPE_RETURN_IF_ERROR(need(objective.metric, "TuneConfig.more_objectives"));
+  for (const std::string& path : spec.constraints)
+    TROUPE_RETURN_IF_ERROR(need(path, "TuneConfig.constraints"));
   for (const std::string& path : parts_.setting.required_metrics)
     TROUPE_RETURN_IF_ERROR(need(path, "the scheduler " + spec.scheduler));
   return ok();

@@ -87,7 +87,7 @@ void serialize(Archive& archive, StopRequested& e, unsigned) {
 namespace troupe::tune {
 
 template <class Archive>
-void ExperimentSpec::serialize(Archive& archive, unsigned) {
+void ExperimentSpec::serialize(Archive& archive, unsigned version) {
   archive& name& trainable& is_function& param_space& created_ms& written_by;
   archive& metric& mode& num_samples& max_concurrent_trials& time_budget& reuse_actors;
   archive& searcher& searcher_options& scheduler& scheduler_options& seed& deterministic;
@@ -95,6 +95,8 @@ void ExperimentSpec::serialize(Archive& archive, unsigned) {
   archive& num_to_keep& checkpoint_score_attribute& checkpoint_score_order& checkpoint_frequency;
   archive& checkpoint_at_end& isolation& resources& log_to_file& verbose& result_files;
   archive& durability;
+  if (version >= 2)
+    archive& more_objectives& constraints& points_to_evaluate& known_results& allow_repeats;
 }
 
 template <class Archive>

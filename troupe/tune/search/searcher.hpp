@@ -21,12 +21,21 @@ struct Objective {
   std::string metric{};
   Mode mode = Mode::max;
 
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& metric& mode;
+  }
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
 /// The outcome of a configuration that was tried before, by an earlier experiment or by hand.
 struct KnownResult {
-  Config config{};
+  Config config{
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& config& metrics& ending;
+  }
+};
   Metrics metrics{};                 ///< with the objectives and constraints
   Ending ending = Ending::finished;  ///< stopped: the metrics are those of "training_iteration"
 };

@@ -1,0 +1,130 @@
+#include <troupe/tune/search/model_searcher.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "loop_driver.hpp"
+
+// Searchers that take time are asked beside the loop.
+
+namespace troupe::tune {
+namespace {
+
+/// Suggests how many results of which trials it has seen.
+class Witness final : public ModelSearcher {
+public:
+  std::string name() const override { return "witness"; }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Witness>(*this); }
+
+protected:
+  Result<Proposal> propose(TrialId, std::uint32_t attempt) const override {
+    std::uint64_t steps = attempt;
+    for (const auto& observation : history().all())
+      steps += observation.step;
+    return Proposal{.point = detail::Point{design().axes()[0].coordinate(steps)}};
+  }
+};
+
+ExperimentDefinition witnessed(std::int64_t num_samples) {
+  ExperimentDefinition definition;
+  definition.param_space = {{"x", randint(0, 1000)}};
+  definition.tune_config.metric = "loss";
+  definition.tune_config.mode = Mode::min;
+  definition.tune_config.num_samples = num_samples;
+  definition.tune_config.search_alg = std::make_shared<Witness>();
+  return definition;
+}
+
+TEST_CASE("events go on while a searcher thinks, and its answer starts the trial") {
+  LoopDriver driver(witnessed(3), 2);
+  CHECK(driver.running() == std::vector<std::uint32_t>{0, 1});
+  driver.compute_at_once = false;
+  driver.finish(0);
+  CHECK(driver.running() == std::vector<std::uint32_t>{1});
+  CHECK(driver.loop().is_asking());
+  CHECK(driver.report(1, {{"loss", 0.5}})->verdict == Verdict::go_on);
+  driver.compute();
+  CHECK(driver.running() == std::vector<std::uint32_t>{1, 2});
+  // It answered as of the moment of the question: the result of trial 1 came later.
+  CHECK(driver.row(2).config.at("x") == Value(1));
+}
+
+TEST_CASE("what happened while it thought is told with the next question") {
+  LoopDriver driver(witnessed(4), 2);
+  driver.compute_at_once = false;
+  driver.finish(0);
+  driver.report(1, {{"loss", 0.5}});
+  driver.compute();
+  driver.finish(2);
+  driver.compute();
+  CHECK(driver.row(3).config.at("x") == Value(3));
+}
+
+TEST_CASE("at most one question is out") {
+  LoopDriver driver(witnessed(10), 3);
+  driver.compute_at_once = false;
+  driver.commands.clear();
+  driver.finish(0);
+  driver.finish(1);
+  driver.finish(2);
+  CHECK(driver.all<Compute>().size() == 1);
+  driver.compute();
+  CHECK(driver.running().size() == 3);
+}
+
+TEST_CASE("a question that was out when the driver died is asked again") {
+  LoopDriver driver(witnessed(2), 1);
+  driver.compute_at_once = false;
+  driver.finish(0);
+  REQUIRE(driver.all<Compute>().size() == 2);
+  const auto old = driver.all<Compute>().back().computation;
+  driver.kill_and_restore();
+  REQUIRE(driver.all<Compute>().size() == 1);
+  old->run();
+  driver.send(Computed{old});
+  CHECK(driver.running().empty());
+  CHECK(driver.loop().stale_events() == 1);
+  driver.compute();
+  CHECK(driver.running() == std::vector<std::uint32_t>{1});
+  CHECK(driver.row(1).config.at("x") == Value(1));
+}
+
+TEST_CASE("an answer that comes when the experiment stops starts nothing") {
+  LoopDriver driver(witnessed(5), 2);
+  driver.compute_at_once = false;
+  driver.finish(0);
+  driver.send(StopRequested{"SIGINT"});
+  driver.compute();
+  CHECK(driver.running() == std::vector<std::uint32_t>{1});
+  CHECK(driver.status().created == 2);
+}
+
+TEST_CASE("taking the decisions of a journal again gives the same, suggestions included") {
+  LoopDriver driver(witnessed(4), 2);
+  for (std::uint32_t trial = 0; trial < 4; ++trial)
+    driver.finish(trial);
+  const auto again =
+      TrialLoop::verify_replay(driver.journal, driver.searcher(), driver.scheduler());
+  CHECK(again.value_or_throw() == driver.loop().fingerprint());
+}
+
+TEST_CASE("points to evaluate, known results and constraints reach the searcher") {
+  auto definition = witnessed(2);
+  definition.tune_config.constraints = {"memory"};
+  definition.tune_config.points_to_evaluate = {{{"x", 17}}};
+  definition.tune_config.known_results = {
+      {{{"x", 900}}, {{"loss", 1.0}, {"memory", -1}, {"training_iteration", 5}}}};
+  LoopDriver driver(definition);
+  CHECK(driver.row(0).config.at("x") == Value(17));
+  const auto refused = driver.report(0, {{"loss", 1.0}});
+  CHECK(refused->verdict == Verdict::stop);
+  driver.end(0);
+  CHECK(driver.row(0).error.find("TuneConfig.constraints") != std::string::npos);
+  CHECK(driver.row(1).config.at("x") == Value(5));
+}
+
+}  // namespace
+}  // namespace troupe::tune

@@ -1,0 +1,116 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/optimizer.hpp>
+#include <troupe/tune/search/random_search.hpp>
+
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune {
+namespace {
+
+SearchContext context(std::uint64_t samples = 50) {
+  return {.space = {{"x", uniform(-1, 1)}, {"n", randint(0, 100)}},
+          .objectives = {{"loss", Mode::min}},
+          .constraints = {"memory"},
+          .seed = 5,
+          .num_samples = samples};
+}
+
+Metrics result_of(const Config& config) {
+  const double x = config.at("x").as_double();
+  return {{"loss", x * x}, {"memory", x > 0.5 ? 1 : -1}};
+}
+
+TEST_CASE("asked and told, an optimizer ends with the best feasible configuration") {
+  Optimizer optimizer(*random_search(), context());
+  std::size_t count = 0;
+  while (const auto asked = optimizer.ask()) {
+    optimizer.tell(asked->id, result_of(asked->config));
+    ++count;
+  }
+  CHECK(count == 50);
+  CHECK(optimizer.exhausted());
+  for (const auto& [id, trial] : optimizer.trials())
+    if (trial.metrics.at("memory") == Value(-1))
+      CHECK(optimizer.best()->metrics.at("loss").as_double() <=
+            trial.metrics.at("loss").as_double());
+}
+
+TEST_CASE("so many as are wanted come at once, and not more than there are") {
+  Optimizer optimizer(*random_search(), context(10));
+  CHECK(optimizer.ask(8).size() == 8);
+  CHECK(!optimizer.exhausted());
+  CHECK(optimizer.ask(8).size() == 2);
+  CHECK(optimizer.exhausted());
+}
+
+TEST_CASE("half, saved, and the other half equal the whole") {
+  Optimizer whole(*random_search(), context());
+  Optimizer first(*random_search(), context());
+  for (Optimizer* optimizer : {&whole, &first})
+    for (int i = 0; i < 25; ++i) {
+      const auto asked = optimizer->ask().value();
+      optimizer->tell(asked.id, result_of(asked.config));
+    }
+  const auto text = to_json(first.save());
+  Optimizer second(*random_search(), context());
+  REQUIRE(second.restore(parse_json(text).value_or_throw()).has_value());
+  CHECK(second.save() == first.save());
+  while (const auto expected = whole.ask()) {
+    const auto asked = second.ask().value();
+    CHECK(asked.config == expected->config);
+    CHECK(asked.id == expected->id);
+    whole.tell(expected->id, result_of(expected->config));
+    second.tell(asked.id, result_of(asked.config));
+  }
+  CHECK(second.save() == whole.save());
+}
+
+TEST_CASE("failed and pruned trials are not the best, and NaN never is") {
+  Optimizer optimizer(*random_search(), context());
+  const auto asked = optimizer.ask(5);
+  optimizer.tell_failed(asked[0].id);
+  optimizer.report(asked[1].id, 3, {{"loss", -5}, {"memory", 0}});
+  optimizer.tell_pruned(asked[1].id);
+  optimizer.tell(asked[2].id, {{"loss", std::nan("")}, {"memory", 0}});
+  CHECK(!optimizer.best().has_value());
+  optimizer.tell(asked[3].id, {{"loss", 7}, {"memory", 0}});
+  optimizer.tell(asked[4].id, {{"loss", 1}, {"memory", 0.5}});
+  CHECK(optimizer.best()->id == asked[3].id);
+  CHECK(optimizer.trials().at(asked[1].id).metrics.at("training_iteration") == Value(3));
+}
+
+TEST_CASE("telling what is not pending is an error with the reason") {
+  Optimizer optimizer(*random_search(), context());
+  const auto asked = optimizer.ask().value();
+  CHECK_THROWS_WITH_AS(optimizer.tell_failed(TrialId(9)),
+                       doctest::Contains("it was never asked for"), Exception);
+  optimizer.tell_failed(asked.id);
+  CHECK_THROWS_WITH_AS(optimizer.tell_failed(asked.id), doctest::Contains("told how it ended"),
+                       Exception);
+  SearchContext two = context();
+  two.objectives.push_back({"size", Mode::min});
+  Optimizer more(*random_search(), two);
+  CHECK_THROWS_WITH_AS(more.tell(more.ask()->id, 0.5), doctest::Contains("2 objectives"),
+                       Exception);
+}
+
+TEST_CASE("states of something else are refused and change nothing") {
+  Optimizer optimizer(*random_search(), context());
+  (void)optimizer.ask(3);
+  const Value state = optimizer.save();
+  Optimizer other(BasicVariant(), context());
+  CHECK(!other.restore(state).has_value());
+  for (const Value& bad : {Value(), Value(3), Value(Map{{"searcher", "random"}})})
+    CHECK(!optimizer.restore(bad).has_value());
+  Value damaged = state;
+  damaged.as_map()["trials"].as_list()[0] = 7;
+  CHECK(!optimizer.restore(damaged).has_value());
+  CHECK(optimizer.save() == state);
+}
+
+}  // namespace
+}  // namespace troupe::tune

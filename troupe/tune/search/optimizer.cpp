@@ -1,0 +1,180 @@
+#include <troupe/tune/search/optimizer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace troupe::tune {
+namespace {
+
+Error bad(const std::string& what) {
+  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
+}
+
+Result<Optimizer::Trial> read_trial(const Value& value) {
+  const List* parts = value.get_if<List>();
+  if (parts == nullptr || parts->size() != 5 || !(*parts)[0].is_int() || !(*parts)[1].is_map() ||
+      !(*parts)[2].is_map() || !(*parts)[3].is_bool() || !(*parts)[4].is_int())
+    return bad("a trial is incomplete");
+  const std::int64_t id = (*parts)[0].as_int();
+  const std::int64_t ending = (*parts)[4].as_int();
+  if (id < 0 || id > std::int64_t{UINT32_MAX} || ending < 0 ||
+      ending > static_cast<std::int64_t>(enum_last(Ending{})))
+    return bad("a trial has impossible numbers");
+  return Optimizer::Trial{TrialId(static_cast<std::uint32_t>(id)), (*parts)[1].as_map(),
+                          (*parts)[2].as_map(), (*parts)[3].as_bool(),
+                          static_cast<Ending>(ending)};
+}
+
+}  // namespace
+
+Optimizer::Optimizer(const Searcher& searcher, SearchContext context)
+    : context_(std::move(context)), searcher_(searcher.clone()) {
+  searcher_->setup(context_).value_or_throw();
+}
+
+Optimizer::Optimizer(Optimizer&&) noexcept = default;
+Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
+Optimizer::~Optimizer() = default;
+
+std::optional<Optimizer::Asked> Optimizer::ask() {
+  const TrialId id = trials_.empty() ? TrialId(0) : trials_.rbegin()->first.next();
+  Suggestion suggestion = searcher_->suggest(id).value_or_throw();
+  exhausted_ = suggestion.kind == Suggestion::Kind::exhausted;
+  if (suggestion.kind != Suggestion::Kind::config)
+    return std::nullopt;
+  searcher_->record(id, suggestion.config, suggestion.note);
+  trials_[id] = {.id = id, .config = suggestion.config};
+  return Asked{id, std::move(suggestion.config)};
+}
+
+std::vector<Optimizer::Asked> Optimizer::ask(std::size_t count) {
+  std::vector<Asked> all;
+  while (all.size() < count) {
+    auto asked = ask();
+    if (!asked)
+      break;
+    all.push_back(std::move(*asked));
+  }
+  return all;
+}
+
+Optimizer::Trial& Optimizer::pending(TrialId id) {
+  const auto found = trials_.find(id);
+  if (found == trials_.end() || !found->second.pending)
+    throw Exception(ErrorCode::not_found,
+                    "trial " + to_string(id) + " is not pending: " +
+                        (found == trials_.end() ? "it was never asked for"
+                                                : "it was told how it ended before"));
+  return found->second;
+}
+
+void Optimizer::report(TrialId id, std::uint64_t step, Metrics metrics) {
+  Trial& trial = pending(id);
+  trial.metrics = std::move(metrics);
+  trial.metrics["training_iteration"] = step;
+  searcher_->on_result(id, trial.metrics);
+}
+
+void Optimizer::end(Trial& trial, Ending ending) {
+  trial.pending = false;
+  trial.ending = ending;
+  searcher_->on_complete(trial.id, ending, trial.metrics.empty() ? nullptr : &trial.metrics);
+}
+
+void Optimizer::tell(TrialId id, Metrics metrics) {
+  Trial& trial = pending(id);
+  const Value* step = trial.metrics.find_key("training_iteration");
+  if (metrics.find_key("training_iteration") == nullptr)
+    metrics["training_iteration"] = step != nullptr ? *step : Value(1);
+  trial.metrics = std::move(metrics);
+  end(trial, Ending::finished);
+}
+
+void Optimizer::tell(TrialId id, double value) {
+  if (context_.objectives.size() != 1)
+    throw Exception(ErrorCode::failed_precondition,
+                    "there are " + std::to_string(context_.objectives.size()) +
+                        " objectives: tell all of them as metrics");
+  Metrics metrics;
+  metrics.set(context_.objectives[0].metric, value);
+  tell(id, std::move(metrics));
+}
+
+void Optimizer::tell_pruned(TrialId id) {
+  end(pending(id), Ending::stopped);
+}
+
+void Optimizer::tell_failed(TrialId id) {
+  end(pending(id), Ending::failed);
+}
+
+bool Optimizer::feasible(const Metrics& metrics) const {
+  return std::all_of(context_.constraints.begin(), context_.constraints.end(),
+                     [&](const std::string& name) {
+                       const auto value = metric_number(metrics, name);
+                       return value && *value <= 0;
+                     });
+}
+
+std::optional<Optimizer::Trial> Optimizer::best() const {
+  const Trial* best = nullptr;
+  double best_score = std::nan("");
+  if (context_.objectives.empty())
+    return std::nullopt;
+  const auto& [metric, mode] = context_.objectives[0];
+  for (const auto& [id, trial] : trials_) {
+    if (trial.pending || trial.ending != Ending::finished || !feasible(trial.metrics))
+      continue;
+    const auto value = metric_number(trial.metrics, metric);
+    if (!value || !better_score(score_of(*value, mode), best_score))
+      continue;
+    best = &trial;
+    best_score = score_of(*value, mode);
+  }
+  return best != nullptr ? std::optional(*best) : std::nullopt;
+}
+
+Value Optimizer::save() const {
+  List trials;
+  for (const auto& [id, trial] : trials_)
+    trials.push_back(List{std::int64_t{id.value}, trial.config, trial.metrics, trial.pending,
+                          static_cast<std::int64_t>(trial.ending)});
+  return Map{{"searcher", searcher_->name()},
+             {"state", searcher_->save()},
+             {"trials", std::move(trials)},
+             {"exhausted", exhausted_}};
+}
+
+Status Optimizer::restore(const Value& state) {
+  const Map* map = state.get_if<Map>();
+  const auto find = [&](std::string_view key) {
+    return map != nullptr ? map->find_key(key) : nullptr;
+  };
+  const Value* name = find("searcher");
+  const Value* inner = find("state");
+  const Value* trials = find("trials");
+  const Value* exhausted = find("exhausted");
+  if (name == nullptr || inner == nullptr || trials == nullptr || exhausted == nullptr ||
+      !trials->is_list() || !exhausted->is_bool())
+    return bad("something is missing");
+  if (*name != Value(searcher_->name()))
+    return bad("it was made with another searcher than " + searcher_->name());
+  std::map<TrialId, Trial> read;
+  for (const Value& value : trials->as_list()) {
+    TROUPE_TRY(trial, read_trial(value));
+    const TrialId id = trial.id;
+    if (!read.emplace(id, std::move(trial)).second)
+      return bad("a trial comes twice");
+  }
+  auto searcher = searcher_->clone();
+  TROUPE_RETURN_IF_ERROR(searcher->setup(context_));
+  TROUPE_RETURN_IF_ERROR(searcher->restore(*inner));
+  searcher_ = std::move(searcher);
+  trials_ = std::move(read);
+  exhausted_ = exhausted->as_bool();
+  return ok();
+}
+
+}  // namespace troupe::tune
