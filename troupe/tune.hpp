@@ -10,6 +10,7 @@
 #include <troupe/tune/schedule/fifo.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/domain.hpp>
+#include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/space.hpp>
 #include <troupe/tune/stop/stop.hpp>
 #include <troupe/tune/tuner.hpp>

@@ -27,8 +27,8 @@ struct TuneConfig {
   std::string metric{};
   Mode mode = Mode::max;
 
-  /// Further metrics to optimise at the same time, for searchers that look for a Pareto front. Every
-  /// result must have them. Schedulers and "the best" look at `metric` alone.
+  /// Further metrics to optimise at the same time, for searchers that look for a Pareto front.
+  /// Every result must have them. Schedulers and "the best" look at `metric` alone.
   std::vector<Objective> more_objectives{};
   /// Metrics that must be <= 0 for a configuration to be feasible. Every result must have them.
   /// Searchers that know constraints avoid what is infeasible.

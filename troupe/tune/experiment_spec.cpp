@@ -118,9 +118,9 @@ Result<SearchContext> search_context(const ExperimentSpec& spec) {
   TROUPE_RETURN_IF_ERROR(space.check());
   return SearchContext{.space = std::move(space),
                        .objectives = objectives_of(spec),
+                       .constraints = spec.constraints,
                        .seed = spec.seed,
                        .num_samples = spec.num_samples,
-                       .constraints = spec.constraints,
                        .points_to_evaluate = spec.points_to_evaluate,
                        .known_results = spec.known_results,
                        .allow_repeats = spec.allow_repeats};

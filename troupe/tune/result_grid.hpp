@@ -89,8 +89,8 @@ public:
   /// All results of a trial in order, from the journal: one entry per training iteration.
   [[nodiscard]] std::vector<Metrics> metrics_history(TrialId id) const;
 
-  /// What another experiment can learn from, for `TuneConfig::known_results`: every trial that is over
-  /// and has a result, as configuration and last metrics.
+  /// What another experiment can learn from, for `TuneConfig::known_results`: every trial that is
+  /// over and has a result, as configuration and last metrics.
   [[nodiscard]] std::vector<KnownResult> known_results() const;
 
   /// The errors of all trials that failed.

@@ -23,8 +23,7 @@ Result<Optimizer::Trial> read_trial(const Value& value) {
       ending > static_cast<std::int64_t>(enum_last(Ending{})))
     return bad("a trial has impossible numbers");
   return Optimizer::Trial{TrialId(static_cast<std::uint32_t>(id)), (*parts)[1].as_map(),
-                          (*parts)[2].as_map(), (*parts)[3].as_bool(),
-                          static_cast<Ending>(ending)};
+                          (*parts)[2].as_map(), (*parts)[3].as_bool(), static_cast<Ending>(ending)};
 }
 
 }  // namespace
@@ -94,9 +93,9 @@ void Optimizer::tell(TrialId id, Metrics metrics) {
 
 void Optimizer::tell(TrialId id, double value) {
   if (context_.objectives.size() != 1)
-    throw Exception(ErrorCode::failed_precondition,
-                    "there are " + std::to_string(context_.objectives.size()) +
-                        " objectives: tell all of them as metrics");
+    throw Exception(ErrorCode::failed_precondition, "there are " +
+                                                        std::to_string(context_.objectives.size()) +
+                                                        " objectives: tell all of them as metrics");
   Metrics metrics;
   metrics.set(context_.objectives[0].metric, value);
   tell(id, std::move(metrics));

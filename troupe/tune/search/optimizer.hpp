@@ -49,8 +49,8 @@ public:
   Optimizer& operator=(Optimizer&&) noexcept;
   ~Optimizer();
 
-  /// The next configuration. Nothing: there is none now; `exhausted` tells whether there will be one
-  /// when something was told.
+  /// The next configuration. Nothing: there is none now; `exhausted` tells whether there will be
+  /// one when something was told.
   [[nodiscard]] std::optional<Asked> ask();
   /// Up to `count` of them at once, for so many workers.
   [[nodiscard]] std::vector<Asked> ask(std::size_t count);
@@ -59,8 +59,8 @@ public:
 
   /// A result on the way: `step` 1, 2, ... of the trial. For searchers that learn from them.
   void report(TrialId id, std::uint64_t step, Metrics metrics);
-  /// It ended by itself, with these metrics: the objectives and constraints must be among them, or it
-  /// counts as failed.
+  /// It ended by itself, with these metrics: the objectives and constraints must be among them, or
+  /// it counts as failed.
   void tell(TrialId id, Metrics metrics);
   /// The same for one objective without constraints.
   void tell(TrialId id, double value);

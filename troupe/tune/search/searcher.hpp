@@ -30,14 +30,14 @@ struct Objective {
 
 /// The outcome of a configuration that was tried before, by an earlier experiment or by hand.
 struct KnownResult {
-  Config config{
+  Config config{};
+  Metrics metrics{};                 ///< with the objectives and constraints
+  Ending ending = Ending::finished;  ///< stopped: the metrics are those of "training_iteration"
+
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
     archive& config& metrics& ending;
   }
-};
-  Metrics metrics{};                 ///< with the objectives and constraints
-  Ending ending = Ending::finished;  ///< stopped: the metrics are those of "training_iteration"
 };
 
 /// What a searcher is told about the experiment.

@@ -1,0 +1,17 @@
+#include <troupe/algorithms.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+// The algorithms alone: no actors and no journal behind them.
+int main() {
+  using namespace troupe;
+  tune::Optimizer optimizer(*tune::random_search(), {.space = {{"x", tune::uniform(-10, 10)}},
+                                                     .objectives = {{"loss", Mode::min}},
+                                                     .num_samples = 200});
+  while (const auto asked = optimizer.ask())
+    optimizer.tell(asked->id, std::abs(asked->config.at("x").as_double() - 3));
+  const double x = optimizer.best()->config.at("x").as_double();
+  std::printf("x = %g\n", x);
+  return std::abs(x - 3) < 0.5 ? 0 : 1;
+}

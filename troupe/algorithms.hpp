@@ -1,0 +1,11 @@
+#pragma once
+
+#include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/schedule/fifo.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/optimizer.hpp>
+#include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/space.hpp>
+
+/// Search algorithms and schedulers without trials, workers, journal and actors, for a loop of your
+/// own: `#include <troupe/algorithms.hpp>`, link `troupe::algorithms`. Start at `tune::Optimizer`.
