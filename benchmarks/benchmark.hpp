@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,20 @@ namespace troupe::bench {
 struct BenchmarkArguments {
   std::string folder;  ///< an empty folder on a real disk, removed afterwards
   bool quick = false;  ///< a tenth of the work: to see that it runs, not to measure
+  std::map<std::string, std::string> options{};  ///< those given, by name without dashes
+
+  /// What `--<name>` says, or `fallback`.
+  [[nodiscard]] std::string option(const std::string& name, const std::string& fallback) const;
+  /// As a whole number of [least, most]. Throws Exception invalid_argument naming the option.
+  [[nodiscard]] std::uint64_t number(const std::string& name, std::uint64_t fallback,
+                                     std::uint64_t least, std::uint64_t most) const;
+};
+
+/// `--name <value>`, for one benchmark alone.
+struct BenchmarkOption {
+  std::string name;
+  std::string value;  ///< what stands for it in the help: "N"
+  std::string summary;
 };
 
 /// Names and values in the order they are printed. Units are in the names.
@@ -29,7 +45,8 @@ using BenchmarkFunction = std::function<BenchmarkResult(const BenchmarkArguments
 /// Adds a benchmark to the list of the program; a static object in its source.
 class BenchmarkRegistration {
 public:
-  BenchmarkRegistration(std::string name, std::string summary, BenchmarkFunction run);
+  BenchmarkRegistration(std::string name, std::string summary, BenchmarkFunction run,
+                        std::vector<BenchmarkOption> options = {});
 };
 
 /// The middle one of the values; of an even number the lower one. Not of none.

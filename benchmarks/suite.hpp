@@ -16,7 +16,7 @@ namespace troupe::bench {
 
 struct TestFunction {
   std::string name;
-  tune::ParamSpace space;  ///< empty: of mixed6 and cond, whose domains a space cannot hold yet
+  tune::ParamSpace space;
   /// To be minimised; without noise. Pure and safe to call from several threads.
   std::function<double(const Config&)> value;
   double optimum = 0;  ///< its least value

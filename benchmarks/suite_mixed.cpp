@@ -72,7 +72,15 @@ double cond_value(const Config& config) {
 }  // namespace
 
 TestFunction mixed6() {
-  return {.name = "mixed6", .space = {}, .value = mixed6_value, .scale = 2.41};
+  return {.name = "mixed6",
+          .space = {{"lr", tune::loguniform(1e-6, 1.0)},
+                    {"wd", tune::loguniform(1e-8, 1e-1)},
+                    {"layers", tune::randint(1, 7)},
+                    {"units", tune::lograndint(16, 1025)},
+                    {"opt", tune::choice({"sgd", "adam", "rmsprop"})},
+                    {"dropout", tune::quniform(0, 0.5, 0.05)}},
+          .value = mixed6_value,
+          .scale = 2.41};
 }
 
 TestFunction intquad6() {
@@ -128,7 +136,17 @@ TestFunction cat8() {
 }
 
 TestFunction cond() {
-  return {.name = "cond", .space = {}, .value = cond_value, .scale = 0.61};
+  const List trees{"gbtree", "dart"};
+  return {.name = "cond",
+          .space = {{"booster", tune::choice({"gbtree", "gblinear", "dart"})},
+                    {"lambda", tune::when("booster", {"gblinear"}, tune::loguniform(1e-8, 1))},
+                    {"alpha", tune::when("booster", {"gblinear"}, tune::loguniform(1e-8, 1))},
+                    {"depth", tune::when("booster", trees, tune::randint(1, 13))},
+                    {"eta", tune::when("booster", trees, tune::loguniform(1e-4, 1))},
+                    {"rate_drop", tune::when("booster", {"dart"}, tune::uniform(0, 1))},
+                    {"skip", tune::when("booster", {"dart"}, tune::loguniform(1e-6, 1))}},
+          .value = cond_value,
+          .scale = 0.61};
 }
 
 }  // namespace troupe::bench

@@ -1,12 +1,15 @@
 """RS-23, the functions of benchmarks/suite.hpp, for optimisers in Python. All are minimised.
 
-FUNCTIONS: name -> Function(space, value, optimum, noise). A space is a list of parameters; that of
+FUNCTIONS: name -> Function(space, value, optimum, noise); `function` also knows the real tasks of
+benchmarks/tasks. A space is a list of parameters; that of
 `cond` is None, and its value takes a function `suggest(parameter)` in place of a dictionary.
 The made-up data come from splitmix64 and are those of the C++ functions to the last bit; sums run
 through `total`, because the built-in sum of Python 3.12 and later rounds differently.
 """
 
+import json
 import math
+import os
 from typing import Callable, NamedTuple, Optional
 
 import numpy as np
@@ -25,6 +28,7 @@ class Int(NamedTuple):
     low: int
     high: int  # included
     log: bool = False
+    step: int = 1
 
 
 class Category(NamedTuple):
@@ -313,3 +317,32 @@ FUNCTIONS = {
     "hartmann6n": Function(box(6, 0.0, 1.0), of_vector(HARTMANN6), HARTMANN6_OPTIMUM, 0.2),
     "levy5n": Function(box(5, -10.0, 10.0), of_vector(levy), 0.0, 2.0),
 }
+
+
+def read_task(file):
+    """A table as benchmarks/task_table.hpp reads it: the last value of each configuration."""
+    with open(file) as stream:
+        lines = [line for line in stream if not line.startswith("#")]
+    header = json.loads(lines[0])
+    finals = [int(line.split()[-1]) * header["unit"] for line in lines[1:]]
+    space = []
+    for p in header["parameters"]:
+        high = p["low"] + p["step"] * (p["count"] - 1)
+        whole = isinstance(p["low"], int) and isinstance(p["step"], int)
+        kind = Int if whole else Float
+        space.append(kind(p["name"], p["low"], high, False, p["step"]))
+
+    def value(config):
+        row = 0
+        for p in header["parameters"]:
+            row = row * p["count"] + round((config[p["name"]] - p["low"]) / p["step"])
+        return finals[row]
+
+    return Function(space, value, min(finals))
+
+
+def function(name):
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
+    tasks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tasks")
+    return read_task(os.path.join(tasks, name + ".table"))

@@ -1,0 +1,158 @@
+#include <troupe/base/error.hpp>
+#include <troupe/base/random.hpp>
+#include <troupe/tune/search/searcher.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/cpu_time.hpp"
+
+/// What a suggestion costs after so many observations.
+namespace troupe::bench {
+namespace {
+
+struct Subject {
+  const char* searcher;
+  std::uint32_t most;  ///< observations it is made for
+  /// Does it go by its own suggestions alone, as evolution does? Then it must make them all;
+  /// others are given random observations.
+  bool generations;
+};
+
+constexpr std::array subjects{Subject{"random", 10'000, false}, Subject{"tpe", 10'000, false},
+                              Subject{"gp", 1'000, false},      Subject{"cmaes", 10'000, true},
+                              Subject{"auto", 1'000, false},    Subject{"nsga2", 10'000, true}};
+
+tune::ParamSpace box(std::size_t dimensions) {
+  tune::ParamSpace space;
+  for (std::size_t i = 0; i < dimensions; ++i)
+    space.add("x" + std::to_string(i), tune::uniform(-5, 5));
+  return space;
+}
+
+double value(const Config& config, std::size_t dimensions) {
+  double sum = 0;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const double x = config.at("x" + std::to_string(i)).as_double() - 1;
+    sum += x * x;
+  }
+  return sum;
+}
+
+/// A search in a box of so many dimensions.
+class Bench {
+public:
+  Bench(const Subject& subject, std::size_t dimensions)
+      : dimensions_(dimensions),
+        space_(box(dimensions)),
+        searcher_(tune::make_searcher(subject.searcher, {}).value_or_throw()) {
+    tune::SearchContext context;
+    context.space = space_;
+    context.objectives = {{"loss", Mode::min}};
+    searcher_->setup(context).value_or_throw();
+  }
+
+  /// One suggestion and its result.
+  void ask_and_tell() {
+    const TrialId trial(next_);
+    const tune::Suggestion suggestion = searcher_->suggest(trial).value_or_throw();
+    if (suggestion.kind != tune::Suggestion::Kind::config)
+      throw Exception(ErrorCode::internal, searcher_->name() + " has nothing to suggest");
+    tell(suggestion.config, suggestion.note);
+  }
+
+  /// A random point and its result, as if it had been added by hand.
+  void add_random() {
+    Random random(1, next_, RandomPurpose::test);
+    Config config;
+    for (std::size_t i = 0; i < dimensions_; ++i)
+      config.set("x" + std::to_string(i), random.uniform(-5, 5));
+    tell(config, {});
+  }
+
+private:
+  void tell(const Config& config, const Value& note) {
+    const TrialId trial(next_++);
+    searcher_->record(trial, config, note);
+    const Metrics metrics{{"loss", value(config, dimensions_)}, {"training_iteration", 1}};
+    searcher_->on_complete(trial, Ending::finished, &metrics);
+  }
+
+  std::size_t dimensions_;
+  tune::ParamSpace space_;
+  std::unique_ptr<tune::Searcher> searcher_;
+  std::uint32_t next_ = 0;
+};
+
+/// The median of several ask + tell after `observations`, in milliseconds of CPU.
+double milliseconds(const Subject& subject, std::size_t dimensions, std::uint32_t observations,
+                    bool quick) {
+  Bench bench(subject, dimensions);
+  for (std::uint32_t i = 0; i < observations; ++i)
+    subject.generations ? bench.ask_and_tell() : bench.add_random();
+  // The first one builds caches that the following ones keep up to date.
+  bench.ask_and_tell();
+  std::vector<double> samples;
+  const double start = cpu_seconds();
+  const double enough = quick ? 0.1 : 1.0;
+  while (samples.size() < 5 || (samples.size() < 51 && cpu_seconds() - start < enough)) {
+    const double before = cpu_seconds();
+    bench.ask_and_tell();
+    samples.push_back(1e3 * (cpu_seconds() - before));
+  }
+  return median(samples);
+}
+
+/// Nothing: all.
+bool chosen(const std::string& names, const std::string& name) {
+  if (names.empty())
+    return true;
+  std::istringstream stream(names);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (part == name)
+      return true;
+  return false;
+}
+
+BenchmarkResult run(const BenchmarkArguments& arguments) {
+  std::puts(
+      "ask + tell of one suggestion after n observations in d real dimensions: median, CPU ms of\n"
+      "one thread. Searchers that this build does not have are left out.");
+  const std::string names = arguments.option("searcher", "");
+  const std::uint64_t most = arguments.number("most", arguments.quick ? 100 : 10'000, 1, 1'000'000);
+  BenchmarkResult result;
+  for (const Subject& subject : subjects) {
+    if (!chosen(names, subject.searcher))
+      continue;
+    if (!tune::make_searcher(subject.searcher, {})) {
+      std::printf("%s is not there\n", subject.searcher);
+      continue;
+    }
+    for (const std::size_t dimensions : {5U, 10U, 50U})
+      for (const std::uint32_t observations : {100U, 500U, 1'000U, 10'000U}) {
+        if (observations > subject.most || observations > most)
+          continue;
+        const std::string key = std::string(subject.searcher) + "_d" + std::to_string(dimensions) +
+                                "_n" + std::to_string(observations) + "_ms";
+        result.emplace_back(key, milliseconds(subject, dimensions, observations, arguments.quick));
+        std::printf("%-24s %10.4f\n", key.c_str(), result.back().second);
+        std::fflush(stdout);
+      }
+  }
+  return result;
+}
+
+const BenchmarkRegistration registration{
+    "suggest",
+    "what a suggestion costs after 100 to 10,000 observations",
+    run,
+    {{"searcher", "NAME,NAME", "only these"}, {"most", "N", "observations at most (10,000)"}}};
+
+}  // namespace
+}  // namespace troupe::bench
