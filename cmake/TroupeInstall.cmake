@@ -9,6 +9,16 @@ list(TRANSFORM libraries REPLACE "^troupe_" "" OUTPUT_VARIABLE components)
 list(JOIN components ", " components)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
 
+# A CAF that only this user has (built by scripts/deps.sh into the cache) comes along, in a place of
+# its own: an installation must serve everybody. One of the system is found again by its package.
+cmake_path(SET caf_prefix NORMALIZE "${CAF_DIR}/../../..")
+cmake_path(GET caf_prefix PARENT_PATH caf_prefix)
+set(installed_caf)
+if(NOT caf_prefix IN_LIST CMAKE_SYSTEM_PREFIX_PATH)
+  set(installed_caf "${CMAKE_INSTALL_LIBDIR}/troupe/caf")
+  install(DIRECTORY "${caf_prefix}/include" "${caf_prefix}/lib" DESTINATION "${installed_caf}")
+endif()
+
 install(TARGETS ${libraries} EXPORT TroupeTargets
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(executables)
