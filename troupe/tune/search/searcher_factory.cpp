@@ -2,6 +2,7 @@
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
+#include <troupe/tune/search/tpe.hpp>
 
 #include <array>
 #include <string>
@@ -25,10 +26,16 @@ Made plain(const Value& options) {
   return searcher->clone();
 }
 
+Made make_tpe(const Value& options) {
+  TROUPE_TRY(read, tpe_options(options));
+  return tpe(read)->clone();
+}
+
 /// Every searcher of Troupe, sorted by name.
 constexpr std::array rows = {
     Row{"basic_variant", plain<basic_variant>},
     Row{"random", plain<random_search>},
+    Row{"tpe", make_tpe},
 };
 
 }  // namespace

@@ -1,0 +1,171 @@
+#include <troupe/tune/search/detail/parzen.hpp>
+#include <troupe/tune/search/detail/tpe_model.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune::detail {
+namespace {
+
+/// Points with the columns that an estimator reads.
+struct Data {
+  std::vector<Axis> axes{};
+  std::vector<ParzenColumn> columns{};
+  std::vector<std::size_t> block{};
+  std::vector<std::uint32_t> members{};
+
+  explicit Data(std::vector<Domain> domains) : columns(domains.size()) {
+    for (std::size_t a = 0; a < domains.size(); ++a) {
+      axes.emplace_back("x" + std::to_string(a), std::move(domains[a]));
+      block.push_back(a);
+    }
+  }
+  void add(const Point& point) {
+    members.push_back(static_cast<std::uint32_t>(members.size()));
+    for (std::size_t a = 0; a < axes.size(); ++a)
+      columns[a].add(point[a], axes[a].categorical());
+  }
+  [[nodiscard]] Parzen estimator(const ParzenOptions& options = {}) {
+    return {axes, block, columns, members, age_weights(members.size()), options};
+  }
+};
+
+Data uniform_points(std::vector<Domain> domains, std::size_t count, std::uint64_t seed) {
+  Data data(std::move(domains));
+  Random random(seed, 0, RandomPurpose::test);
+  for (std::size_t i = 0; i < count; ++i) {
+    Point point;
+    for (const Axis& axis : data.axes)
+      point.push_back(axis.snap(axis.from_uniform(random.uniform())));
+    data.add(point);
+  }
+  return data;
+}
+
+// See tests/golden/tune_search/parzen.py.
+TEST_CASE("densities are those of Optuna 5, for every kind of parameter") {
+  std::ifstream golden(std::string(TROUPE_TESTS_DIR) + "/golden/tune_search/parzen.txt");
+  const double log_width = -std::log(1e-6);
+  const auto read = [&](const Data& data) {
+    std::vector<double> raw(6);
+    for (double& value : raw)
+      golden >> value;
+    return Point{(raw[0] + 5) / 15,
+                 1 + std::log(raw[1]) / log_width,
+                 data.axes[2].encode(static_cast<std::int64_t>(raw[2])).value(),
+                 data.axes[3].encode(static_cast<std::int64_t>(raw[3])).value(),
+                 (std::round(raw[4] / 0.05) + 0.5) / 11,
+                 raw[5]};
+  };
+  std::size_t groups = 0;
+  for (std::size_t count = 0; golden >> count; ++groups) {
+    Data data({uniform(-5, 10), loguniform(1e-6, 1), randint(0, 21), lograndint(16, 1025),
+               quniform(0, 0.5, 0.05), choice({"x", "y", "z"})});
+    for (std::size_t i = 0; i < count; ++i)
+      data.add(read(data));
+    for (int i = 0; i < 4; ++i) {
+      const Point point = read(data);
+      double expected = 0;
+      golden >> expected;
+      // Ours is a density in the unit cube.
+      const double found =
+          data.estimator().log_density(point, 1)[0] - std::log(15.0) - std::log(log_width);
+      CHECK(found == doctest::Approx(expected).epsilon(1e-9));
+    }
+  }
+  CHECK(groups == 6);
+}
+
+TEST_CASE("on a discrete axis the probabilities of all values add up to 1") {
+  for (const Domain& domain : {lograndint(3, 2000), lograndint(1, 3), randint(0, 7),
+                               quniform(0.8, 1, 0.1), choice({1, "a", true})}) {
+    Data data = uniform_points({domain}, 30, 11);
+    const Axis& axis = data.axes[0];
+    std::vector<double> points(axis.count());
+    for (std::uint64_t i = 0; i < axis.count(); ++i)
+      points[i] = axis.coordinate(i);
+    for (const double sharpness : {1.0, 6.0}) {
+      double sum = 0;
+      const Parzen parzen = data.estimator({.sharpness = sharpness});
+      for (const double log : parzen.log_density(points, points.size()))
+        sum += std::exp(log);
+      CHECK(std::abs(sum - 1) < 1e-8);
+    }
+  }
+}
+
+TEST_CASE("on a continuous axis the density integrates to 1") {
+  Data data = uniform_points({uniform(0, 1)}, 12, 5);
+  std::vector<double> points(20000);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    points[i] = (static_cast<double>(i) + 0.5) / 20000;
+  double sum = 0;
+  for (const double log : data.estimator().log_density(points, points.size()))
+    sum += std::exp(log) / 20000;
+  CHECK(std::abs(sum - 1) < 1e-6);
+}
+
+TEST_CASE("samples come as often as the density says") {
+  for (const Domain& domain : {randint(0, 12), lograndint(1, 40), choice({1, 2, 3, 4, 5})}) {
+    Data data = uniform_points({domain}, 9, 3);
+    const Parzen parzen = data.estimator();
+    const Axis& axis = data.axes[0];
+    constexpr std::size_t count = 20000;
+    std::vector<double> seen(axis.count());
+    Random random(1, 2, RandomPurpose::test);
+    for (const double x : parzen.sample(random, count))
+      ++seen[axis.index(x)];
+    double chi2 = 0;
+    for (std::uint64_t i = 0; i < axis.count(); ++i) {
+      const double expected =
+          count * std::exp(parzen.log_density(std::vector{axis.coordinate(i)}, 1)[0]);
+      chi2 += (seen[i] - expected) * (seen[i] - expected) / expected;
+    }
+    const auto freedom = static_cast<double>(axis.count() - 1);
+    CHECK(chi2 < freedom + 4 * std::sqrt(2 * freedom));
+  }
+}
+
+TEST_CASE("kernels get narrower where points are dense, down to the clip divided by sharpness") {
+  Data data({uniform(0, 1)});
+  for (int i = 0; i < 8; ++i)
+    data.add({0.5 + 1e-7 * i});
+  const std::vector<double> top = {0.5};
+  const double blunt = data.estimator().log_density(top, 1)[0];
+  const double sharp = data.estimator({.sharpness = 4}).log_density(top, 1)[0];
+  const double points = data.estimator({.magic_clip = false}).log_density(top, 1)[0];
+  CHECK(std::exp(blunt) == doctest::Approx((8 * 10 * 0.39894 + 1.04) / 9).epsilon(0.01));
+  CHECK(std::exp(sharp) == doctest::Approx((8 * 40 * 0.39894 + 1.04) / 9).epsilon(0.01));
+  CHECK(std::exp(points) > 1e5);
+}
+
+TEST_CASE("what columns remember does not show") {
+  Data used = uniform_points({uniform(0, 1), randint(0, 50)}, 80, 7);
+  for (std::size_t members = 1; members < 80; members += 13) {
+    used.members.resize(members);
+    std::iota(used.members.begin(), used.members.end(), 0U);
+    Data fresh = uniform_points({uniform(0, 1), randint(0, 50)}, 80, 7);
+    fresh.members = used.members;
+    const std::vector<double> point = {0.3, used.axes[1].coordinate(20)};
+    CHECK(used.estimator().log_density(point, 1) == fresh.estimator().log_density(point, 1));
+  }
+}
+
+TEST_CASE("old observations weigh less, the last 25 fully") {
+  CHECK(age_weights(0).empty());
+  CHECK(age_weights(25) == std::vector<double>(25, 1.0));
+  const std::vector<double> weights = age_weights(28);
+  CHECK(weights[0] == doctest::Approx(1.0 / 28));
+  CHECK(weights[1] == doctest::Approx((1 + 1.0 / 28) / 2));
+  CHECK(weights[2] == 1);
+  CHECK(weights[27] == 1);
+}
+
+}  // namespace
+}  // namespace troupe::tune::detail

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <troupe/base/random.hpp>
+#include <troupe/tune/search/detail/design.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Parzen estimators over points of the unit cube: mixtures of one product kernel an observation.
+namespace troupe::tune::detail {
+
+/// The coordinates of all observations on one axis, kept sorted, because sorting is what would take
+/// the time of an estimator. Only ever grows.
+class ParzenColumn {
+public:
+  /// Of the next observation; NaN when it has none.
+  void add(double coordinate, bool categorical);
+
+  /// Observations.
+  [[nodiscard]] std::size_t size() const { return at_.size(); }
+  [[nodiscard]] double at(std::size_t observation) const { return at_[observation]; }
+  /// Observations that have a coordinate, in its ascending order. Not for categories.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
+
+  /// log of the mass that the kernel of `observation` has inside of [0, 1] when its width is
+  /// `sigma`. Remembered, since few widths change from one suggestion to the next.
+  [[nodiscard]] double log_mass(std::size_t observation, double sigma);
+
+private:
+  std::vector<double> at_;
+  std::vector<std::uint32_t> order_;
+  std::vector<double> sigma_;
+  std::vector<double> log_mass_;
+};
+
+struct ParzenOptions {
+  double prior_weight = 1;  ///< of the flat kernel over the whole space, in observations
+  bool magic_clip = true;   ///< no kernel narrower than 1 / min(100, 2 + observations) ...
+  double sharpness = 1;     ///< ... / sharpness
+  bool endpoints = false;   ///< are the ends of the box neighbours of the outermost kernels?
+};
+
+/// A mixture over some axes of a space: for every member a product of kernels, truncated normal
+/// ones on numeric axes (their mass in a cell where the axis is discrete) and smoothed indicators
+/// on categories, and a prior kernel over the whole box. The width of a numeric kernel is the
+/// distance to the farther one of its two neighbours.
+///
+/// Sources: Bergstra et al., "Algorithms for hyper-parameter optimization" (NIPS 2011), section 4;
+/// Watanabe, "Tree-structured Parzen estimator: understanding its algorithm components and their
+/// roles for better empirical performance" (arXiv 2304.11127), section 3.3; Optuna 5.
+class Parzen {
+public:
+  /// `axes`: those of the block, indices into `space` and `columns`. `members`: observations that
+  /// have a coordinate on all of them, ascending, with their `weights`.
+  Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
+         std::span<ParzenColumn> columns, std::span<const std::uint32_t> members,
+         std::span<const double> weights, const ParzenOptions& options);
+
+  /// Draws `count` points. Coordinate `a` of point `c` is at [a * count + c]; snapped.
+  [[nodiscard]] std::vector<double> sample(Random& random, std::size_t count) const;
+
+  /// The log densities of `count` points in the order of `sample`. Discrete axes contribute
+  /// probabilities.
+  [[nodiscard]] std::vector<double> log_density(std::span<const double> points,
+                                                std::size_t count) const;
+
+private:
+  enum class Kind : std::uint8_t { continuous, discrete, categorical };
+
+  /// The kernels of one axis. Those of a discrete axis that are alike are one class.
+  struct Kernels {
+    const Axis* axis = nullptr;
+    Kind kind = Kind::continuous;
+    std::vector<double> mean{};         ///< of each kernel, or class; categories: the observed one
+    std::vector<double> inverse{};      ///< 1 / width
+    std::vector<double> log_mass{};     ///< classes: inside of the box
+    std::vector<std::uint32_t> type{};  ///< discrete: the class of each kernel
+    double miss = 0;                    ///< categories: log of the probability of another category
+    double bonus = 0;                   ///< and what the observed one has more
+  };
+
+  void add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
+                   std::span<const std::uint32_t> slot, Kernels& kernels);
+  void add_categorical(const ParzenColumn& column, std::span<const std::uint32_t> members,
+                       Kernels& kernels);
+  double draw(const Kernels& kernels, std::size_t kernel, Random& random) const;
+
+  ParzenOptions options_;
+  std::size_t kernels_ = 0;         ///< members and the prior, which is the last
+  std::vector<double> cumulative_;  ///< weights, summed
+  std::vector<double> base_;        ///< log of the weight and of what does not depend on the point
+  std::vector<Kernels> axes_;
+};
+
+}  // namespace troupe::tune::detail
