@@ -1,4 +1,5 @@
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
@@ -26,6 +27,11 @@ Made plain(const Value& options) {
   return searcher->clone();
 }
 
+Made make_bohb(const Value& options) {
+  TROUPE_TRY(read, bohb_options(options));
+  return bohb(read)->clone();
+}
+
 Made make_tpe(const Value& options) {
   TROUPE_TRY(read, tpe_options(options));
   return tpe(read)->clone();
@@ -34,6 +40,7 @@ Made make_tpe(const Value& options) {
 /// Every searcher of Troupe, sorted by name.
 constexpr std::array rows = {
     Row{"basic_variant", plain<basic_variant>},
+    Row{"bohb", make_bohb},
     Row{"random", plain<random_search>},
     Row{"tpe", make_tpe},
 };
