@@ -8,13 +8,29 @@
 
 namespace troupe {
 
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  if (names.empty())
+    return "nothing";
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i)
+    text += (i > 0 ? ", " : "") + names[i];
+  return names.size() > most ? text + ", ..." : text;
+}
+
+}  // namespace
+
 Result<double> metric_number(const Metrics& metrics, std::string_view path) {
   const Value* value = metrics.find(path);
   if (value == nullptr) {
     const auto names = metrics.flatten().keys();
-    return Error(ErrorCode::not_found, "the metric '" + std::string(path) +
-                                           "' is not among the reported metrics" +
-                                           detail::did_you_mean(path, names));
+    std::string hint = detail::did_you_mean(path, names);
+    if (hint.empty())
+      hint = "; reported: " + listed(names);
+    return Error(ErrorCode::not_found,
+                 "the metric '" + std::string(path) + "' is not among the reported metrics" + hint);
   }
   if (value->is_number())
     return value->as_double();

@@ -1,5 +1,6 @@
 #include <troupe/tune/experiment_reader.hpp>
 #include <troupe/tune/progress_feed.hpp>
+#include <troupe/tune/report/text.hpp>
 
 #include <string_view>
 #include <type_traits>
@@ -10,10 +11,6 @@
 namespace troupe::tune {
 
 namespace {
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 double time_total(const Metrics& metrics) {
   const Value* time = metrics.find_key("time_total_s");
@@ -105,7 +102,7 @@ void ProgressFeed::end(TrialView& trial, const std::string& reason) {
 void ProgressFeed::fail(TrialView& trial, const std::string& reason, const char* consequence) {
   ++trial.failures;
   trial.message = reason;
-  say(trial.name + " failed" + consequence + ": " + first_line(reason), true);
+  say(trial.name + " failed" + consequence + ": " + one_line(reason), true);
 }
 
 void ProgressFeed::outcome(TrialView& trial, const Decision& decision) {

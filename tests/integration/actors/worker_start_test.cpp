@@ -70,15 +70,17 @@ TEST_CASE("a worker that never says hello is given up at its deadline") {
 TEST_CASE("a worker that ends before its hello shows what it printed") {
   const WorkerStarts how("crashes");
   const Outcome outcome = start_badly({});
-  CHECK(outcome.kind == FailureKind::infrastructure);
-  CHECK(has(outcome.message, "ended before it said hello: called exit(2)"));
+  CHECK(outcome.kind == FailureKind::user);
+  CHECK(has(outcome.message, "ended before it said hello"));
+  CHECK(has(outcome.message, "troupe::run"));
+  CHECK(has(outcome.message, "called exit(2)"));
   CHECK(has(outcome.message, "unknown option --troupe-worker"));
 }
 
 TEST_CASE("a program that makes a runtime instead of running its worker is no fork bomb") {
   const WorkerStarts how("forgets");
   const Outcome outcome = start_badly({});
-  CHECK(outcome.kind == FailureKind::infrastructure);
+  CHECK(outcome.kind == FailureKind::user);
   CHECK(has(outcome.message, "called exit(64)"));
   CHECK(has(outcome.message, "main() made a Runtime instead of running the worker"));
 }

@@ -102,6 +102,8 @@ TEST_CASE("a result without the metric fails its trial at once and no other") {
   CHECK(driver.row(0).error ==
         "result 1: needed by TuneConfig.metric: the metric 'accuracy' is not among the reported "
         "metrics (did you mean 'acuracy'?)");
+  CHECK(metric_number({{"a", 1}, {"b", Map{{"c", 2}}}}, "speed").error().message() ==
+        "the metric 'speed' is not among the reported metrics; reported: a, b/c");
   CHECK(driver.results(0).empty());
   CHECK(driver.running() == std::vector<std::uint32_t>{1});
 }

@@ -32,6 +32,14 @@ TEST_CASE("a text that is too long is cut at a character and says so") {
   CHECK(fit_text("\xE6\x97\xA5\xE6\x9C\xAC\xE6\x97\xA5", 5) == "\xE6\x97\xA5...");
 }
 
+TEST_CASE("one line of a message holds the last line of the output that it ends with") {
+  CHECK(one_line("no such file") == "no such file");
+  CHECK(one_line("first\nsecond") == "first");
+  CHECK(one_line("called exit(1); last output:\n  one\n  two\n") ==
+        "called exit(1); last output: two");
+  CHECK(one_line("called exit(1); last output:") == "called exit(1); last output:");
+}
+
 TEST_CASE("numbers are short and never lose their sign or kind") {
   CHECK(short_number(0.1) == "0.1");
   CHECK(short_number(1234567) == "1.23457e+06");

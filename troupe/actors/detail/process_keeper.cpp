@@ -252,7 +252,12 @@ private:
     } else if (kind_ && !why_.empty()) {
       gone(*kind_, with_tail(why_, tail));
     } else if (!control_) {
-      gone(FailureKind::infrastructure, "the worker process ended before it said hello: " + how);
+      // Killed from outside it may do better the next time; a program that ends by itself will not.
+      const bool outside = exited_->killed_from_outside() || exited_->unknown;
+      gone(outside ? FailureKind::infrastructure : FailureKind::user,
+           "the worker process ended before it said hello (it starts this program again: main() "
+           "must call troupe::run, or run_worker_if_asked, before it looks at its arguments): " +
+               how);
     } else if (lost_link_ && exited_->requested) {
       gone(FailureKind::user,
            with_tail("the worker lost its link to Troupe: did user code close file descriptors "

@@ -46,13 +46,18 @@ Status check_metrics(const Metrics& metrics) {
                    " are possible: write large data to a checkpoint or to the trial's folder");
 }
 
-bool is_true(const Metrics& metrics, std::string_view key) {
+/// A metric that means something to Troupe. Absent: false.
+Result<bool> flag(const Metrics& metrics, std::string_view key) {
   const Value* value = metrics.find_key(key);
-  if (!value)
+  if (value == nullptr)
     return false;
-  if (value->is_bool())
-    return value->as_bool();
-  return value->is_number() && value->as_double() != 0;
+  if (value->is_number())
+    return value->as_double() != 0;
+  if (!value->is_bool())
+    return Error(ErrorCode::invalid_argument,
+                 "the metric '" + std::string(key) + "' must be true or false, but a " +
+                     std::string(value->type_name()) + " was reported");
+  return value->as_bool();
 }
 
 double seconds(Duration duration) {
@@ -108,8 +113,8 @@ Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
     metrics["timestamp"] = mailbox_.clock().wall_ms() / 1000;
   TROUPE_RETURN_IF_ERROR(check_metrics(metrics));
 
-  const bool done = is_true(metrics, "done");
-  const bool wants_checkpoint = is_true(metrics, "should_checkpoint");
+  TROUPE_TRY(done, flag(metrics, "done"));
+  TROUPE_TRY(wants_checkpoint, flag(metrics, "should_checkpoint"));
   context_.iteration = iteration;
   time_total_s_ = time_total_s;
   ++message_;

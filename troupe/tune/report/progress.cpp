@@ -57,10 +57,6 @@ std::string cpus(const ProgressSnapshot& snapshot) {
   return short_number(snapshot.cpus_used) + '/' + short_number(snapshot.cpus_total) + " CPUs";
 }
 
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
-
 std::string best_text(const ProgressBest& best) {
   return best.trial + " with " + best.metric + '=' + best.value + " at iteration " +
          std::to_string(best.iteration);
@@ -170,7 +166,7 @@ std::string render_progress(const ProgressSnapshot& snapshot, const ProgressStyl
     for (std::size_t i = 0; i < std::min(snapshot.errors.size(), max_errors_shown); ++i) {
       const ProgressError& error = snapshot.errors[i];
       line("  " + error.trial + " (" + plural(error.failures, "failure") +
-           "): " + first_line(error.message));
+           "): " + one_line(error.message));
       line("    see " + error.file);
     }
     if (snapshot.errors.size() > max_errors_shown)

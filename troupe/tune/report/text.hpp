@@ -19,6 +19,10 @@ namespace troupe::tune {
 /// At most `width` columns: longer text is cut and ends in "..." (where three columns are there).
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t width);
 
+/// The first line of a message. Where that ends with "last output:" the last line of the output
+/// follows, because it is what tells most.
+[[nodiscard]] std::string one_line(std::string_view message);
+
 /// A number in at most `digits` significant digits, without trailing zeros: 0.1, 1234, 1.2e-07,
 /// nan.
 [[nodiscard]] std::string short_number(double value, int digits = 6);

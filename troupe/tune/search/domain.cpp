@@ -21,6 +21,8 @@ Overloaded(F...) -> Overloaded<F...>;
 std::string number(double value) {
   if (std::isfinite(value) && value == std::trunc(value) && std::abs(value) < 1e15)
     return std::to_string(static_cast<std::int64_t>(value));
+  if (!std::isfinite(value))
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   return to_json(Value(value));
 }
 
