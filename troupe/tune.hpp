@@ -12,8 +12,11 @@
 #include <troupe/tune/search/domain.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/space.hpp>
+#include <troupe/tune/search/tpe.hpp>
 #include <troupe/tune/stop/stop.hpp>
 #include <troupe/tune/tuner.hpp>
+
+#include <iostream>  // configurations and results are made to be printed
 
 /// All that a program needs to tune: `#include <troupe/tune.hpp>`.
 namespace troupe::tune {

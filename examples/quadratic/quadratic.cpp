@@ -1,11 +1,12 @@
 // A trainable with an expensive setup, and the search for the x that makes its loss small.
 
+// [program]
+#include <troupe/tune.hpp>
+
 #include <chrono>
 #include <iostream>
 #include <thread>
 
-// [program]
-#include <troupe/tune.hpp>
 using namespace troupe;
 
 class Quadratic : public tune::Trainable {
