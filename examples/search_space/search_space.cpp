@@ -36,14 +36,13 @@ TROUPE_TRAINABLE(Tiling);
 
 // [space]
 tune::ParamSpace tiling_space() {
-  tune::ParamSpace space{
-      {"kernel", tune::choice({"plain", "tiled"})},
-      // These two exist only where the kernel is tiled.
-      {"tile", tune::when("kernel", {"tiled"},
-                          {{"rows", tune::lograndint(8, 257)},
-                           {"columns", tune::lograndint(8, 257)}})},
-      {"prefetch", tune::quniform(0, 1, 0.125)},
-      {"unroll", tune::choice({1, 2, 4, 8})}};
+  tune::ParamSpace space{{"kernel", tune::choice({"plain", "tiled"})},
+                         // These two exist only where the kernel is tiled.
+                         {"tile", tune::when("kernel", {"tiled"},
+                                             {{"rows", tune::lograndint(8, 257)},
+                                              {"columns", tune::lograndint(8, 257)}})},
+                         {"prefetch", tune::quniform(0, 1, 0.125)},
+                         {"unroll", tune::choice({1, 2, 4, 8})}};
   space.require(tune::product_at_most({"tile/rows", "tile/columns"}, 16384));
   space.forbid({{"kernel", "plain"}, {"unroll", 8}});
   return space;
