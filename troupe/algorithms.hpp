@@ -7,6 +7,7 @@
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/space.hpp>
 #include <troupe/tune/search/tpe.hpp>
+#include <troupe/tune/study/study.hpp>
 
 /// Search algorithms and schedulers without trials, workers, journal and actors, for a loop of your
 /// own: `#include <troupe/algorithms.hpp>`, link `troupe::algorithms`. Start at `tune::Optimizer`.

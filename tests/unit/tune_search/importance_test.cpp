@@ -62,9 +62,8 @@ TEST_CASE("a parameter that exists only sometimes counts where it exists") {
   const ParamSpace space{{"kind", choice({"x", "y"})},
                          {"of_x", when("kind", {"x"}, uniform(0, 1))},
                          {"rest", uniform(0, 1)}};
-  const auto shares = importance(space, [](const Config& c) {
-    return c.contains("of_x") ? c.at("of_x").as_double() : 2.0;
-  });
+  const auto shares = importance(
+      space, [](const Config& c) { return c.contains("of_x") ? c.at("of_x").as_double() : 2.0; });
   CHECK(shares.at("of_x") > 3 * shares.at("rest"));
   CHECK(shares.at("kind") > 3 * shares.at("rest"));
 }

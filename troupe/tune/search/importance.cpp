@@ -151,9 +151,8 @@ Result<std::vector<ParameterImportance>> parameter_importance(
   }
   for (ParameterImportance& each : all)
     each.importance = sum > 0 ? each.importance / sum : 0;
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.importance > b.importance;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.importance > b.importance; });
   return all;
 }
 

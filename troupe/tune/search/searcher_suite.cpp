@@ -94,6 +94,8 @@ private:
     std::size_t leaves = 0;
     for (const ParamSpace::Leaf& leaf : context_.space.leaves()) {
       const Value* value = config.find(leaf.path);
+      if (value == nullptr && leaf.entry->optional())
+        continue;
       if (!must_exist(leaf, config)) {
         require(value == nullptr, "'" + leaf.path + "' is left out where it does not exist");
         continue;

@@ -147,6 +147,10 @@ public:
 
   /// When it exists; empty: always.
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
+  /// Is it in some configurations and not in others, for reasons of its own?
+  [[nodiscard]] bool optional() const { return optional_; }
+  /// See `maybe`.
+  void make_optional() { optional_ = true; }
   /// Adds a condition.
   void exists_when(Condition condition) { conditions_.push_back(std::move(condition)); }
 
@@ -159,7 +163,16 @@ public:
 private:
   std::variant<Value, Domain, ParamSpace> content_;
   std::vector<Condition> conditions_;
+  bool optional_ = false;
 };
+
+/// A domain that results may lack, for reasons that the space does not know. What is suggested
+/// always has it. For spaces that are found out while they are searched: see `Study`.
+inline SpaceEntry maybe(Domain domain) {
+  SpaceEntry entry(std::move(domain));
+  entry.make_optional();
+  return entry;
+}
 
 /// An entry that exists only where the parameter `parent` (a path from the outermost space) has one
 /// of `values`: a domain, a constant, or a whole space.

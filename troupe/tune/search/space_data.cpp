@@ -26,7 +26,7 @@ Value data_of(const SpaceEntry& entry, std::size_t conditions) {
     return Map{{"when", List{condition.parent, condition.values, data_of(entry, conditions - 1)}}};
   }
   if (const Domain* domain = entry.domain())
-    return domain->to_value();
+    return entry.optional() ? Value(Map{{"maybe", domain->to_value()}}) : domain->to_value();
   if (const ParamSpace* inner = entry.space())
     return Map{{"space", data_of(*inner)}};
   return Map{{"constant", *entry.constant()}};
@@ -58,10 +58,11 @@ Result<SpaceEntry> read_entry(const Value& value, std::size_t depth) {
     TROUPE_TRY(inner, read_space(content, depth + 1));
     return SpaceEntry(std::move(inner));
   }
-  auto domain = Domain::from_value(value);
+  const bool optional = kind == "maybe";
+  auto domain = Domain::from_value(optional ? content : value);
   if (!domain)
     return std::move(domain).error();
-  return SpaceEntry(*domain);
+  return optional ? maybe(*domain) : SpaceEntry(*domain);
 }
 
 Result<SpaceEntry> read_conditional(const Value& content, std::size_t depth) {

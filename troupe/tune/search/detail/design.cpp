@@ -231,6 +231,8 @@ void Design::place(const ParamSpace::Leaf& leaf) {
   if (domain != nullptr && !is_single(*domain)) {
     axes_.emplace_back(leaf.path, *domain);
     gates_.push_back(std::move(gates));
+    optional_.push_back(leaf.entry->optional());
+    conditional_ = conditional_ || leaf.entry->optional();
     return;
   }
   Value value = domain != nullptr ? domain->at(0) : *leaf.entry->constant();
@@ -257,6 +259,8 @@ std::optional<Point> Design::encode(const Config& config) const {
     if (!open(gates_[i], point))
       continue;
     const Value* value = config.find(axes_[i].path());
+    if (value == nullptr && optional_[i])
+      continue;
     const auto coordinate = value != nullptr ? axes_[i].encode(*value) : std::nullopt;
     if (!coordinate)
       return std::nullopt;
@@ -267,7 +271,7 @@ std::optional<Point> Design::encode(const Config& config) const {
 
 Point Design::canonical(Point point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
-    if (!open(gates_[i], point))
+    if (!open(gates_[i], point) || (optional_[i] && !exists(point[i])))
       point[i] = nowhere;
     else
       point[i] = axes_[i].snap(exists(point[i]) ? point[i] : 0.0);

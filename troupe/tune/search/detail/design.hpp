@@ -99,7 +99,7 @@ public:
   /// that the space has not are ignored.
   [[nodiscard]] std::optional<Point> encode(const Config& config) const;
   /// Snapped, with NaN where conditions say that the parameter does not exist, and with the first
-  /// value where one is missing (NaN) that must exist.
+  /// value where one is missing (NaN) that must exist; an optional one stays away.
   [[nodiscard]] Point canonical(Point point) const;
   /// The configuration with constants, without parameters that do not exist.
   [[nodiscard]] Config decode(const Point& point) const;
@@ -137,6 +137,7 @@ private:
   ParamSpace space_;
   std::vector<Axis> axes_;
   std::vector<std::vector<Gate>> gates_;  ///< of each axis
+  std::vector<bool> optional_;            ///< of each axis: may be missing where it could exist
   std::vector<Fixed> fixed_;
   Config constants_;  ///< what always exists
   bool conditional_ = false;

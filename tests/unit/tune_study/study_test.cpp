@@ -1,0 +1,141 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/study/study.hpp>
+
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace troupe::tune {
+namespace {
+
+/// A space that only running it tells.
+double booster(StudyTrial& trial) {
+  const Value kind = trial.suggest_categorical("booster", {"tree", "linear"});
+  if (kind == Value("linear"))
+    return 1 + std::abs(std::log10(trial.suggest_float("lambda", 1e-8, 1, {.log = true})) + 3);
+  const auto depth = trial.suggest_int("depth", 1, 12);
+  const double eta = trial.suggest_float("eta", 0, 1, {.step = 0.125});
+  return 0.1 * std::abs(static_cast<double>(depth) - 7) + std::abs(eta - 0.25);
+}
+
+TEST_CASE("a study finds the good part of a space that it learns by running") {
+  Study study({.seed = 3});
+  study.optimize(booster, 120);
+  const auto best = study.best_trial();
+  REQUIRE(best.has_value());
+  CHECK(best->params.at("booster") == Value("tree"));
+  CHECK(*best->value < 0.15);
+  for (const auto& trial : study.trials())
+    CHECK(trial.params.contains("lambda") == (trial.params.at("booster") == Value("linear")));
+}
+
+TEST_CASE("half, saved, and the other half equal the whole") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Study whole({.seed = seed});
+    whole.optimize(booster, 50);
+    Study first({.seed = seed});
+    first.optimize(booster, 25);
+    Study second({.seed = seed});
+    REQUIRE(second.restore(parse_json(to_json(first.save())).value_or_throw()).has_value());
+    second.optimize(booster, 25);
+    const bool equal = second.save() == whole.save();
+    CHECK(equal);
+  }
+}
+
+TEST_CASE("the same name with another range takes what fits of the old results") {
+  Study study({.seed = 1});
+  for (int i = 0; i < 20; ++i) {
+    StudyTrial trial = study.ask();
+    const double x = trial.suggest_float("x", 0, i < 10 ? 10 : 1);
+    CHECK(x < (i < 10 ? 10 : 1));
+    study.tell(trial, x);
+  }
+  CHECK(study.trials().size() == 20);
+}
+
+TEST_CASE("asked twice for a parameter a trial answers the same, asked otherwise it refuses") {
+  Study study;
+  StudyTrial trial = study.ask();
+  const double x = trial.suggest_float("x", 0, 1);
+  CHECK(trial.suggest_float("x", 0, 1) == x);
+  CHECK_THROWS_WITH_AS(trial.suggest_float("x", 0, 2), doctest::Contains("uniform(0, 1)"),
+                       Exception);
+  CHECK_THROWS_WITH_AS(trial.suggest_float("y", 2, 1), doctest::Contains("parameter 'y'"),
+                       Exception);
+  CHECK_THROWS_WITH_AS(trial.suggest_float("y", 1, 2, {.step = 0.1, .log = true}),
+                       doctest::Contains("exclude"), Exception);
+  CHECK_THROWS_WITH_AS(trial.suggest_int("n", 1, 9, {.step = 0.5}), doctest::Contains("whole"),
+                       Exception);
+}
+
+TEST_CASE("a scheduler prunes, and pruned trials are never the best") {
+  Study study({.searcher = random_search(),
+               .scheduler = asha({.max_t = 100, .reduction_factor = 3})});
+  study.optimize(
+      [](StudyTrial& trial) {
+        const double x = trial.suggest_float("x", 0, 1);
+        for (std::uint64_t step = 1; step <= 9; ++step) {
+          trial.report(x + 1.0 / static_cast<double>(step), step);
+          if (trial.should_prune())
+            throw TrialPruned();
+        }
+        return x;
+      },
+      60);
+  std::size_t pruned = 0;
+  for (const auto& trial : study.trials())
+    pruned += trial.ending == Ending::stopped;
+  CHECK(pruned > 20);
+  CHECK(pruned < 60);
+  CHECK(study.best_trial()->ending == Ending::finished);
+}
+
+TEST_CASE("an exception fails its trial, leaves optimize, and the study goes on") {
+  Study study;
+  CHECK_THROWS_AS(study.optimize(
+                      [](StudyTrial& trial) -> double {
+                        (void)trial.suggest_float("x", 0, 1);
+                        throw std::runtime_error("no such file");
+                      },
+                      3),
+                  std::runtime_error);
+  CHECK(study.trials().size() == 1);
+  CHECK(study.trials()[0].ending == Ending::failed);
+  CHECK(!study.best_trial().has_value());
+  study.optimize(booster, 3);
+  CHECK(study.best_trial().has_value());
+}
+
+TEST_CASE("trials may run beside each other, and are told once") {
+  Study study({.seed = 4});
+  study.optimize(booster, 15);
+  StudyTrial one = study.ask();
+  StudyTrial two = study.ask();
+  const double value = booster(two);
+  study.tell(two, value);
+  CHECK_THROWS_AS(study.tell(two, value), Exception);
+  study.tell(one, booster(one));
+  CHECK(study.trials().size() == 17);
+}
+
+TEST_CASE("data that is no study is refused and changes nothing") {
+  Study study({.seed = 2});
+  study.optimize(booster, 5);
+  const Value before = study.save();
+  Value told_twice = before;
+  told_twice.as_map()["study"].as_list().push_back(before.as_map().at("study").as_list().back());
+  for (const Value& bad :
+       {Value(), Value(Map{{"study", 3}}), Value(Map{{"study", List{List{"fly", 1}}}}),
+        Value(Map{{"study", List{List{"tell", 7, 0, 0.5}}}}), told_twice})
+    CHECK(!study.restore(bad).has_value());
+  CHECK(study.save() == before);
+}
+
+}  // namespace
+}  // namespace troupe::tune
