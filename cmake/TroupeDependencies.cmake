@@ -16,8 +16,9 @@ if(TROUPE_BUILD_TESTS)
 endif()
 
 # What is run for its speed links RocksDB statically: a worker process starts 2 ms earlier (of 5),
-# and on a host without the library. Builds for debugging link faster with the shared one.
+# and on a host without the library. Builds for debugging link faster with the shared one, and
+# tests/tsan.supp knows RocksDB by the name of that file.
 set(TROUPE_ROCKSDB RocksDB::rocksdb-shared)
-if(CMAKE_BUILD_TYPE MATCHES "Rel" AND TARGET RocksDB::rocksdb)
+if(CMAKE_BUILD_TYPE MATCHES "Rel" AND NOT TROUPE_SANITIZE AND TARGET RocksDB::rocksdb)
   set(TROUPE_ROCKSDB RocksDB::rocksdb)
 endif()
