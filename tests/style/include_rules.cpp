@@ -63,25 +63,40 @@ std::string layering_error(std::string_view file, std::string_view include) {
 /// Headers by path, for walking includes.
 using Headers = std::map<std::string_view, const SourceFile*>;
 
-/// How a third-party header is reached from `file`, as "a.hpp -> b.hpp -> <boost/x.hpp>"; else
+/// How an unwanted header is reached from `file`, as "a.hpp -> b.hpp -> <boost/x.hpp>"; else
 /// empty.
-std::string chain_to_third_party(const SourceFile& file, const Headers& headers,
-                                 std::set<std::string_view>& seen) {
+std::string chain_to(bool (*unwanted)(std::string_view), const SourceFile& file,
+                     const Headers& headers, std::set<std::string_view>& seen) {
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     const std::string_view include = include_of(file.lines[i]).path;
-    if (is_third_party(include)) {
+    if (unwanted(include)) {
       return file.path + " -> <" + std::string(include) + ">";
     }
     const auto next = headers.find(include);
     if (next == headers.end() || include == embedding_header || !seen.insert(include).second) {
       continue;
     }
-    const std::string rest = chain_to_third_party(*next->second, headers, seen);
+    const std::string rest = chain_to(unwanted, *next->second, headers, seen);
     if (!rest.empty()) {
       return file.path + " -> " + rest;
     }
   }
   return {};
+}
+
+Headers headers_of(const std::vector<SourceFile>& files) {
+  Headers headers;
+  for (const SourceFile& file : files) {
+    if (is_header(file)) {
+      headers.emplace(file.path, &file);
+    }
+  }
+  return headers;
+}
+
+bool is_store_machinery(std::string_view include) {
+  return include == "troupe/runtime/store/store_writer.hpp" ||
+         include == "troupe/runtime/store/group_commit.hpp";
 }
 
 std::string folder_of(std::string_view path) {
@@ -131,17 +146,26 @@ void check_layering(const SourceFile& file, Violations& found) {
   }
 }
 
-void check_third_party(const std::vector<SourceFile>& files, Violations& found) {
-  Headers headers;
+void check_tune_surface(const std::vector<SourceFile>& files, Violations& found) {
+  const Headers headers = headers_of(files);
   for (const SourceFile& file : files) {
-    if (is_header(file)) {
-      headers.emplace(file.path, &file);
+    if (!is_public_header(file) || !file.path.starts_with("troupe/tune")) {
+      continue;
+    }
+    std::set<std::string_view> seen;
+    const std::string chain = chain_to(is_store_machinery, file, headers, seen);
+    if (!chain.empty()) {
+      found.push_back({file.path, 0, "users of tune do not write the store: " + chain});
     }
   }
+}
+
+void check_third_party(const std::vector<SourceFile>& files, Violations& found) {
+  const Headers headers = headers_of(files);
   for (const SourceFile& file : files) {
     if (is_public_header(file) && file.path != embedding_header) {
       std::set<std::string_view> seen;
-      const std::string chain = chain_to_third_party(file, headers, seen);
+      const std::string chain = chain_to(is_third_party, file, headers, seen);
       if (!chain.empty()) {
         found.push_back({file.path, 0, "a third-party header reaches a public one: " + chain});
       }

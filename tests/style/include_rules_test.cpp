@@ -67,6 +67,15 @@ TEST_CASE("a third-party header is found behind a detail header, with the way to
         std::string::npos);
 }
 
+TEST_CASE("the writer of the store is found behind a public header of tune") {
+  const SourceFile between =
+      parse("troupe/actors/controller.hpp", "#include <troupe/runtime/store/store_writer.hpp>\n");
+  const std::string text = "#include <troupe/actors/controller.hpp>\n";
+  CHECK(check(check_tune_surface, {parse("troupe/tune/a.hpp", text), between}).size() == 1);
+  CHECK(check(check_tune_surface, {parse("troupe/tune.hpp", text), between}).size() == 1);
+  CHECK(check(check_tune_surface, {parse("troupe/tune/a.cpp", text), between}).empty());
+}
+
 TEST_CASE("CAF is found outside actors, and in a header for users") {
   const std::string text = "#include <caf/actor.hpp>\n";
   CHECK(check(check_third_party, {parse("troupe/tune/a.cpp", text)}).size() == 1);

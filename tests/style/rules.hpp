@@ -32,6 +32,8 @@ void check_layering(const SourceFile& file, Violations& found);
 /// Third-party headers reach no public header, not even through another header; CAF stays in
 /// actors/.
 void check_third_party(const std::vector<SourceFile>& files, Violations& found);
+/// The public headers of tune do not bring along how a store is written.
+void check_tune_surface(const std::vector<SourceFile>& files, Violations& found);
 /// Each source and header of a folder stands in its CMakeLists.txt: nothing is left out of the
 /// build, of the check that headers compile alone, or of the installation.
 void check_listed(const std::vector<SourceFile>& files, Violations& found);

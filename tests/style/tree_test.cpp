@@ -70,6 +70,12 @@ TEST_CASE("third-party headers stay out of public ones") {
   expect_none(found);
 }
 
+TEST_CASE("the public headers of tune leave the writer of the store out") {
+  Violations found;
+  check_tune_surface(tree(), found);
+  expect_none(found);
+}
+
 TEST_CASE("every file is part of the build") {
   Violations found;
   check_listed(tree(), found);

@@ -2,7 +2,8 @@
 
 #include <troupe/actors/controller_core.hpp>
 #include <troupe/actors/runtime.hpp>
-#include <troupe/runtime/store/store_writer.hpp>
+#include <troupe/runtime/store/durability.hpp>
+#include <troupe/runtime/store/journal.hpp>
 
 #include <functional>
 #include <memory>

@@ -3,7 +3,7 @@
 #include <troupe/actors/protocol.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/runtime/resources/resources.hpp>
-#include <troupe/runtime/store/store_writer.hpp>
+#include <troupe/runtime/store/durability.hpp>
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/schedule/fifo.hpp>
 #include <troupe/tune/search/basic_variant.hpp>

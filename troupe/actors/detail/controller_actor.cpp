@@ -4,6 +4,7 @@
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/base/log.hpp>
+#include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <troupe/runtime/store/durability.hpp>
 #include <troupe/runtime/store/group_commit.hpp>
 #include <troupe/runtime/store/journal.hpp>
 
@@ -14,12 +15,6 @@
 #include <vector>
 
 namespace troupe {
-
-/// What "accepted" promises when it is announced.
-enum class Durability : std::uint8_t {
-  normal,  ///< survives any crash of the process; durable follows within milliseconds
-  strict,  ///< is durable already
-};
 
 struct StoreWriterOptions {
   Durability durability = Durability::normal;
