@@ -177,7 +177,7 @@ void FakeWorker::end(bool returned) {
 void FakeWorker::fail(const std::string& message) {
   const TrialKey key = trial_->key;
   trial_.reset();
-  world_.send(TrialFailed{id_, key, message, world_.chance(0.5)}, id_);
+  world_.send(TrialFailed{id_, key, message}, id_);
 }
 
 void FakeWorker::stop() {

@@ -88,12 +88,15 @@ struct TrialEnded {
   bool reusable = true;
 };
 
-/// User code threw, could not be set up, could not save or load. The worker is alive.
+/// User code threw, could not be set up, could not save or load. The worker is alive, but nobody
+/// knows what the failure left behind in it: it takes no other trial.
 struct TrialFailed {
   WorkerId worker;
   TrialKey key;
   std::string message;
-  bool reusable = false;
+  /// No space is left where the trial writes: none of its doing, and the next trial would fare no
+  /// better. The experiment stops.
+  bool storage_full = false;
 };
 
 /// A worker is gone, expected or not. `message` says how: signal, status, last output.

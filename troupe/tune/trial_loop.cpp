@@ -31,6 +31,7 @@ public:
   Status take_in_turn(RecordedBody body, Step& step, std::uint64_t& stale);
   Status process_held(Step& step, std::uint64_t& stale);
   bool hold(RecordedBody& body);
+  Error out_of_space(const TrialFailed& failed) const;
   void answer_held(Step& step, std::size_t first_command);
   Status take_answer(const Computed& computed, Step& step, std::uint64_t& stale);
   void ask(Step& step);
@@ -62,7 +63,7 @@ RecordedBody recorded_body(const EventBody& body) {
         using E = std::decay_t<decltype(event)>;
         if constexpr (std::is_same_v<E, Reported>) {
           if (auto problem = detail::result_problem(event))
-            return TrialFailed{event.worker, event.key, std::move(*problem), false};
+            return TrialFailed{event.worker, event.key, std::move(*problem)};
           Reported report = event;
           if (report.metrics.find_key("training_iteration") == nullptr)
             report.metrics["training_iteration"] = report.iteration;
@@ -159,9 +160,8 @@ bool TrialLoop::Impl::hold(RecordedBody& body) {
       auto& queue = waiting->second;
       if (auto* ended = std::get_if<TrialEnded>(&queue.back())) {
         ended->reusable = false;
-      } else if (auto* failed = std::get_if<TrialFailed>(&queue.back())) {
-        failed->reusable = false;
-      } else if (exited->kind == FailureKind::infrastructure) {
+      } else if (exited->kind == FailureKind::infrastructure &&
+                 !std::holds_alternative<TrialFailed>(queue.back())) {
         // What the dead attempt reported was not accepted; the next attempt reports it again.
         held.erase(waiting);
         return false;
@@ -246,6 +246,16 @@ Status TrialLoop::Impl::take_answer(const Computed& computed, Step& step, std::u
   if (!asked)
     TROUPE_RETURN_IF_ERROR(process(std::move(suggested), step, stale));
   return process_held(step, stale);
+}
+
+/// Not a decision: the run ends as if the journal had refused it, and a restore goes on with every
+/// trial where it was.
+Error TrialLoop::Impl::out_of_space(const TrialFailed& failed) const {
+  const Trial* trial = machine->state().trials.find(failed.key.trial);
+  return Error(ErrorCode::resource_exhausted,
+               "no space is left in '" + machine->parts().setting.experiment_dir.string() + "' (" +
+                   (trial != nullptr ? trial->row.name : "trial " + to_string(failed.key.trial)) +
+                   ": " + failed.message + "): free some space there");
 }
 
 TrialLoop::TrialLoop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -340,6 +350,8 @@ Result<Step> TrialLoop::handle(const Event& event) {
     return Error(ErrorCode::failed_precondition, "the trial loop was not started");
   impl_->now = impl_->run_time_at(event.now);
   impl_->wall_ms = event.wall_ms;
+  if (const auto* failed = std::get_if<TrialFailed>(&event.body); failed && failed->storage_full)
+    return impl_->out_of_space(*failed);
   Step step;
   if (const auto* computed = std::get_if<Computed>(&event.body))
     TROUPE_RETURN_IF_ERROR(impl_->take_answer(*computed, step, stale_));

@@ -185,7 +185,7 @@ private:
     outcome.ended = "failed";
     outcome.message = event.message;
     running_.erase(event.key.trial.value);
-    let_go(step, event.worker, event.reusable);
+    let_go(step, event.worker, false);
     return ok();
   }
   Status on(const WorkerExited& event, Step&) {

@@ -1,3 +1,5 @@
+#include <troupe/base/fault_point.hpp>
+
 #include <tests/integration/tune/lab.hpp>
 
 using namespace troupe;
@@ -155,4 +157,28 @@ TEST_CASE("a missing metric fails its trial and names what is there") {
                            .fit();
   REQUIRE(results[0].error.has_value());
   CHECK_MESSAGE(has(results[0].error->message(), "'loss'"), results[0].error->message());
+}
+
+TEST_CASE("a full disk fails the run, not a trial, and a restore finishes it") {
+  for (const bool function : {false, true}) {
+    CAPTURE(function);
+    Lab lab;
+    auto run = lab.run(Isolation::thread);
+    if (!function)
+      run.checkpoint_config.checkpoint_frequency = 1;
+    tune::Tuner tuner(lab.runtime, function ? "counting" : "Summing",
+                      {.param_space = {{"x", 1.5}, {"to", 6}}, .run_config = run});
+    {
+      const ScopedFault full("storage.space.probe", {});
+      const ScopedFault fault("checkpoint.write.before_sync", {.skip = 3});
+      check_throws(ErrorCode::resource_exhausted, "no space is left in '" + lab.dir().string(),
+                   [&] { (void)tuner.fit(); });
+    }
+    const auto broken = tune::ResultGrid::open(lab.dir());
+    CHECK(broken.num_errors() == 0);
+    const auto results = tune::Tuner::restore(lab.runtime, lab.dir()).fit();
+    CHECK(results.num_errors() == 0);
+    CHECK(results[0].iteration == 6);
+    CHECK(results.metrics_history(TrialId(0)).size() == 6);
+  }
 }

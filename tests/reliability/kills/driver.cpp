@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -35,9 +36,12 @@ public:
     std::ofstream out(folder / "state");
     out.precision(17);
     out << state_ << ' ' << sum_ << ' ' << steps_;
+    if (!out.flush())
+      throw std::runtime_error("the state cannot be written");
   }
   void load_checkpoint(const fs::path& folder) override {
-    std::ifstream(folder / "state") >> state_ >> sum_ >> steps_;
+    if (!(std::ifstream(folder / "state") >> state_ >> sum_ >> steps_))
+      throw std::runtime_error("the state cannot be read");
   }
   bool reset_config(const Config& config) override {
     x_ = config.at("x").as_double();

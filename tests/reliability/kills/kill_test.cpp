@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/reliability/kills/table.hpp"
+#include "tests/reliability/kills/witness.hpp"
 #include "tests/support/child_program.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -53,49 +54,6 @@ void expect_end(const Arena& arena, Program& driver) {
   REQUIRE_MESSAGE(eventually([&] { return driver.ended(); }), arena.output());
   REQUIRE_MESSAGE(driver.wait() == 0, arena.output());
 }
-
-/// What an onlooker saw accepted. A lost result would be missing from a later look.
-class Witness {
-public:
-  explicit Witness(fs::path experiment) : experiment_(std::move(experiment)) {}
-
-  /// Looks again; true when something is there.
-  bool look() {
-    if (!reader_) {
-      auto opened = open_secondary(experiment_);
-      if (!opened)
-        return false;
-      reader_ = opened.take();
-    }
-    if (!reader_->refresh())
-      return false;
-    read_accepted(*reader_, seen_, accepted_);
-    return true;
-  }
-  std::size_t results() const { return accepted_.size(); }
-
-  /// Reads everything again from the beginning: what was seen must still be there, unchanged.
-  void check_nothing_lost() const {
-    if (!reader_)
-      return;  // killed before there was a store
-    const auto reader = open_secondary(experiment_).value_or_throw();
-    AcceptedResults now;
-    Sequence seen;
-    read_accepted(*reader, seen, now);
-    CHECK(seen >= seen_);
-    for (const auto& [key, essence] : accepted_) {
-      const auto found = now.find(key);
-      REQUIRE_MESSAGE(found != now.end(), "lost: trial ", key.first.value, " result ", key.second);
-      REQUIRE(found->second == essence);
-    }
-  }
-
-private:
-  fs::path experiment_;
-  std::unique_ptr<SecondaryReader> reader_;
-  Sequence seen_;
-  AcceptedResults accepted_;
-};
 
 /// The worker processes of a driver.
 std::vector<pid_t> workers_of(pid_t driver) {

@@ -269,7 +269,7 @@ TEST_CASE("what user code throws fails the trial with the place, the type and th
       peer.expect<TrialStarted>();
     const auto failed = peer.expect<TrialFailed>();
     CHECK(failed.message == message);
-    CHECK_FALSE(failed.reusable);
+    CHECK_FALSE(failed.storage_full);
     CHECK(alive == 0);
     // The thread is there for another trial all the same.
     peer.mailbox().post(peer.order("Probe", {}, 1));

@@ -85,7 +85,7 @@ public:
   }
   void fail(std::uint32_t trial, const std::string& message) {
     const RunTrial run = workers_.at(TrialId(trial)).run;
-    send(TrialFailed{run.worker, run.key, message, false});
+    send(TrialFailed{run.worker, run.key, message});
   }
   void worker_exits(std::uint32_t trial, FailureKind kind, const std::string& message) {
     send(WorkerExited{workers_.at(TrialId(trial)).run.worker, kind, message});

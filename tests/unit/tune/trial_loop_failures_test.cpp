@@ -60,6 +60,30 @@ TEST_CASE("infrastructure failures are counted apart and never use up max_failur
   CHECK(driver.row(0).error.find("max_infrastructure_failures") != std::string::npos);
 }
 
+TEST_CASE("a full storage ends the run, blames no trial, and a restore goes on") {
+  for (const bool deterministic : {false, true}) {
+    CAPTURE(deterministic);
+    auto definition = samples(2, 1);
+    definition.tune_config.deterministic = deterministic;
+    LoopDriver driver(definition, 2);
+    train(driver, 0, 1, 1);
+    const RunTrial run = driver.last_run(1);
+    const std::string before = driver.loop().fingerprint();
+    const auto step = driver.loop().handle(
+        {driver.clock().now(), 0, TrialFailed{run.worker, run.key, "disk said no", true}});
+    REQUIRE_FALSE(step);
+    CHECK(step.error().code() == ErrorCode::resource_exhausted);
+    for (const std::string& part : {run.trial_name, std::string("/exp"),
+                                    std::string("disk said no"), std::string("free some space")})
+      CHECK_MESSAGE(step.error().message().find(part) != std::string::npos, step.error());
+    CHECK(driver.loop().fingerprint() == before);
+    driver.kill_and_restore();
+    CHECK(driver.running() == std::vector<std::uint32_t>{0, 1});
+    CHECK(driver.row(1).failures == 0);
+    CHECK(driver.row(1).infrastructure_failures == 0);
+  }
+}
+
 TEST_CASE("fail_fast leaves the others unfinished, and a restore goes on with them") {
   auto definition = samples(4, 1);
   definition.run_config.failure_config.fail_fast = true;

@@ -231,7 +231,7 @@ bool inspect(Inspector& f, TrialEnded& x) {
 template <class Inspector>
 bool inspect(Inspector& f, TrialFailed& x) {
   return f.object(x).fields(f.field("worker", x.worker.value), f.field("key", x.key),
-                            f.field("message", x.message), f.field("reusable", x.reusable));
+                            f.field("message", x.message), f.field("storage_full", x.storage_full));
 }
 
 template <class Inspector>

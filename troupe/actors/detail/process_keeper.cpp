@@ -138,8 +138,7 @@ private:
     if (const Status within = check_limits(order.config); !within) {
       send(controller_, TrialFailed{worker(), order.key,
                                     "the configuration cannot be sent to a worker: " +
-                                        within.error().to_string(),
-                                    true});
+                                        within.error().to_string()});
       return;
     }
     forward(order);

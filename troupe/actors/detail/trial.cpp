@@ -170,8 +170,10 @@ void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
         copy_checkpoint(order().trial_dir, next_checkpoint_, iteration() + 1,
                         time_total_s() + seconds(took), checkpoint->directory());
     mailbox().enter(UserActivity::step, iteration() + 1);
-    if (!copied)
+    if (!copied) {
+      storage_full_ = copied.error().code() == ErrorCode::resource_exhausted;
       throw Exception(std::move(copied).error().with_context("report"));
+    }
     ++next_checkpoint_;
     saved = std::move(copied).value();
   }

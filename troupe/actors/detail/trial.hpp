@@ -13,6 +13,7 @@ namespace troupe::detail {
 /// Ends the attempt as failed, with this message.
 struct TrialFailure {
   std::string message;
+  bool storage_full = false;  ///< known to be the reason
 };
 
 /// One attempt on the user thread: where it stands, what it reports, what user code sees of it.
@@ -70,6 +71,8 @@ public:
   bool stopped();
   /// Why the trial fails although user code may have swallowed what told it so.
   std::optional<TrialFailure> take_failure();
+  /// A checkpoint could not be made because the disk is full.
+  bool storage_full() const { return storage_full_; }
 
 private:
   [[noreturn]] void unwind();
@@ -77,6 +80,7 @@ private:
   TimePoint since_;
   uint32_t next_checkpoint_;
   bool stopped_ = false;
+  bool storage_full_ = false;
   std::optional<std::string> cancelled_;
 };
 

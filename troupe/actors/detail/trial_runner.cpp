@@ -3,6 +3,7 @@
 #include <troupe/base/limits.hpp>
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+#include <troupe/runtime/storage/space.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,6 +35,7 @@ TrialRunner::~TrialRunner() = default;
 
 void TrialRunner::run(RunTrial order) {
   const TrialKey key = order.key;
+  const std::string dir = order.trial_dir;
   try {
     Result<TrainableEntry> entry = find_trainable(order.trainable);
     if (!entry)
@@ -48,7 +50,8 @@ void TrialRunner::run(RunTrial order) {
     }
   } catch (TrialFailure& failed) {
     object_.reset();
-    mailbox_.send(TrialFailed{setup_.worker, key, std::move(failed.message), false});
+    const bool full = failed.storage_full || out_of_space(std::filesystem::path(dir).parent_path());
+    mailbox_.send(TrialFailed{setup_.worker, key, std::move(failed.message), full});
   }
   mailbox_.enter(UserActivity::idle, 0);
 }
@@ -195,8 +198,9 @@ void TrialRunner::save(Trial& trial, uint32_t number) {
     throw failure("save_checkpoint failed");
   }
   if (!*saved) {
-    throw TrialFailure{checkpoint_directory_name(number) +
-                       " could not be saved: " + saved->error().to_string()};
+    throw TrialFailure{
+        checkpoint_directory_name(number) + " could not be saved: " + saved->error().to_string(),
+        saved->error().code() == ErrorCode::resource_exhausted};
   }
   trial.send_saved(std::move(*saved).value());
 }
@@ -216,10 +220,12 @@ void TrialRunner::run_function(FunctionTrial& trial, const TrainableEntry& entry
     // The answer to a report; that it was the last one of a function that came back is remembered.
   } catch (...) {
     pass_forced_unwind();
-    throw failure("step " + std::to_string(trial.iteration() + 1) + " failed");
+    TrialFailure failed = failure("step " + std::to_string(trial.iteration() + 1) + " failed");
+    failed.storage_full = trial.storage_full();
+    throw failed;
   }
   if (auto failed = trial.take_failure())
-    throw TrialFailure{std::move(failed->message)};
+    throw TrialFailure{std::move(*failed)};
   trial.send_ended(returned);
 }
 

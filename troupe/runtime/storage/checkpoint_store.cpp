@@ -6,14 +6,17 @@
 #include <troupe/runtime/storage/detail/sha256.hpp>
 #include <troupe/runtime/storage/detail/staging.hpp>
 #include <troupe/runtime/storage/detail/tree.hpp>
+#include <troupe/runtime/storage/space.hpp>
 
 #include <algorithm>
+#include <exception>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace troupe {
@@ -143,6 +146,40 @@ Result<CheckpointRef> commit(const fs::path& trial_dir, const fs::path& staging,
                        .digest = detail::sha256_hex(text)};
 }
 
+/// Whoever calls acts on resource_exhausted as on a full disk, so it is used for nothing else.
+/// Asked while the unfinished files still take their space.
+Error told_apart(Error error, const fs::path& folder) {
+  if (out_of_space(folder))
+    return Error(ErrorCode::resource_exhausted, "no space is left in " +
+                                                    folder.parent_path().string() + " (" +
+                                                    error.message() + "): free some");
+  if (error.code() == ErrorCode::resource_exhausted)
+    return Error(ErrorCode::io, error.message());
+  return error;
+}
+
+bool nothing_is_free(const fs::path& folder) {
+  struct statvfs disk {};
+  return ::statvfs(folder.c_str(), &disk) == 0 && disk.f_bavail == 0 && out_of_space(folder);
+}
+
+Result<CheckpointRef> fill_and_commit(const fs::path& trial_dir, const fs::path& staging,
+                                      const Identity& identity,
+                                      const std::function<Status(const fs::path&)>& fill) {
+  try {
+    TROUPE_RETURN_IF_ERROR(fill(staging));
+  } catch (const std::exception& e) {
+    if (!out_of_space(staging))
+      throw;
+    return Error(ErrorCode::resource_exhausted, e.what());
+  }
+  TROUPE_FAULT_POINT("checkpoint.write.after_fill");
+  // A stream whose state nobody looks at cuts files short in silence.
+  if (nothing_is_free(staging))
+    return Error(ErrorCode::resource_exhausted, "its files may be cut short");
+  return commit(trial_dir, staging, identity);
+}
+
 Result<CheckpointRef> write_with(const fs::path& trial_dir, const Identity& identity,
                                  const std::function<Status(const fs::path&)>& fill) {
   if (std::error_code error; !fs::is_directory(trial_dir, error)) {
@@ -153,10 +190,12 @@ Result<CheckpointRef> write_with(const fs::path& trial_dir, const Identity& iden
   TROUPE_FAULT_POINT("checkpoint.write.before_fill");
   const Staging staging(trial_dir / detail::staging_name(identity.number));
   if (::mkdir(staging.path().c_str(), 0755) != 0)
-    return errno_error(errno, "cannot make the folder " + staging.path().string());
-  TROUPE_RETURN_IF_ERROR(fill(staging.path()));
-  TROUPE_FAULT_POINT("checkpoint.write.after_fill");
-  return commit(trial_dir, staging.path(), identity);
+    return told_apart(errno_error(errno, "cannot make the folder " + staging.path().string()),
+                      trial_dir);
+  auto made = fill_and_commit(trial_dir, staging.path(), identity, fill);
+  if (!made)
+    return told_apart(std::move(made).error(), staging.path());
+  return made;
 }
 
 std::string context(uint32_t number) {

@@ -29,9 +29,10 @@ std::string checkpoint_directory_name(uint32_t number);
 /// replaced; unfinished folders of dead writers are removed.
 ///
 /// Errors: invalid_argument when `fill` leaves something else than files and folders (links,
-/// sockets, names that are not UTF-8, a manifest.json of its own), io, resource_exhausted (disk
-/// full), not_found (no `trial_dir`). What `fill` throws passes through. Nothing is left behind in
-/// either case. Fault points:
+/// sockets, names that are not UTF-8, a manifest.json of its own), io, not_found (no `trial_dir`),
+/// resource_exhausted: the disk or a quota is full, and nothing else is meant by that. What `fill`
+/// throws passes through, unless the disk is full. Nothing is left behind in either case. Fault
+/// points:
 /// checkpoint.write.{before_fill,after_fill,before_sync,before_manifest,before_rename,
 /// after_rename}.
 Result<CheckpointRef> write_checkpoint(

@@ -106,9 +106,9 @@ public:
   ///
   /// A batch that breaks a rule of the format (an empty event, an empty or too long key, a record
   /// beyond its limit) is refused with invalid_argument and harms nothing. After any other error
-  /// the journal refuses further writes (failed_precondition) until it is opened again: a disk
-  /// that failed once cannot be trusted to have kept what it was given. Opened again, it has the
-  /// batch as a whole or not at all.
+  /// the journal refuses further writes, with that error, until it is opened again: a disk that
+  /// failed once cannot be trusted to have kept what it was given. Opened again, it has the batch
+  /// as a whole or not at all.
   virtual Result<Sequence> append(std::span<const WriteSet> batch) = 0;
 
   /// Makes everything accepted before the call durable and returns the new durable watermark.

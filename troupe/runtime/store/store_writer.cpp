@@ -1,4 +1,3 @@
-#include <troupe/runtime/store/detail/write_rules.hpp>
 #include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
@@ -87,7 +86,7 @@ Sequence StoreWriter::durable() const {
 
 Error StoreWriter::refusal() const {
   if (failed_)
-    return detail::refuse_after(*failed_);
+    return *failed_;
   return Error(ErrorCode::failed_precondition, "the store writer was stopped");
 }
 

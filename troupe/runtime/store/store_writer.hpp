@@ -51,8 +51,8 @@ public:
   /// Queues the write sets, in order, and returns the sequence that the last one will get (that of
   /// the one before when there is none). They are not split over batches: either all of them
   /// survive or none. Never waits. Errors: resource_exhausted while `has_room()` is false (nothing
-  /// was queued; come back when something was accepted), failed_precondition after an error or
-  /// stop.
+  /// was queued; come back when something was accepted), failed_precondition after `stop`, after
+  /// an error of the journal that error.
   Result<Sequence> submit(std::vector<WriteSet> writes);
 
   /// False: feed nothing more until something was accepted. While true, a submission of any size

@@ -206,7 +206,7 @@ void Applier::on(const TrialFailed& event, const Decision& decision) {
     return;
   if (decision.outcome == Outcome::terminated || decision.outcome == Outcome::unfinished)
     note_missing_checkpoint(*trial, event.message);
-  end_attempt(*trial, decision, true, event.reusable);
+  end_attempt(*trial, decision, true, false);
 }
 
 void Applier::on(const WorkerExited& event, const Decision& decision) {

@@ -66,7 +66,8 @@ void serialize(Archive& archive, TrialEnded& e, unsigned) {
 
 template <class Archive>
 void serialize(Archive& archive, TrialFailed& e, unsigned) {
-  archive& e.worker& e.key& e.message& e.reusable;
+  bool reserved = false;                          // was "reusable"
+  archive& e.worker& e.key& e.message& reserved;  // a full storage ends the run unrecorded
 }
 
 template <class Archive>

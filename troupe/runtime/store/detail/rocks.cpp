@@ -301,7 +301,7 @@ Error rocks_error(const rocksdb::Status& status, const std::string& where) {
     code = ErrorCode::unavailable;
   std::string text = where + ": " + status.ToString();
   if (status.IsNoSpace())
-    text += ". Free some space and open the experiment again";
+    text += remedy_no_space;
   return Error(code, std::move(text));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rocksdb/db.h>
@@ -87,6 +88,10 @@ private:
   rocksdb::Env* env_;
   rocksdb::FileLock* lock_;
 };
+
+/// What a message about a full disk ends with.
+inline constexpr std::string_view remedy_no_space =
+    ". Free some space and open the experiment again";
 
 /// "<where>: <what RocksDB says>" under the code that fits.
 [[nodiscard]] Error rocks_error(const rocksdb::Status& status, const std::string& where);

@@ -166,7 +166,13 @@ Status RocksJournal::write_witness_now() {
     const std::lock_guard lock(mutex_);
     mark = durable_;
   }
-  TROUPE_RETURN_IF_ERROR(write_witness(witness_file(experiment_dir_), {store_id_, mark}));
+  if (auto written = write_witness(witness_file(experiment_dir_), {store_id_, mark}); !written) {
+    std::string text =
+        experiment_dir_.string() + ": the witness of the store: " + written.error().message();
+    if (written.error().code() == ErrorCode::resource_exhausted)
+      text += remedy_no_space;
+    return Error(written.error().code(), std::move(text));
+  }
   const std::lock_guard lock(mutex_);
   witnessed_ = mark;
   return ok();
@@ -181,9 +187,8 @@ void RocksJournal::witness_loop() {
         return;
     }
     if (auto status = write_witness_now(); !status) {
-      const Error error = fail(std::move(status).error());
-      log::error("the witness of a store could not be written; nothing more is written",
-                 {{"reason", error}});
+      // Whoever writes next gets it; until then there is nothing to lose.
+      log::debug("a store takes no more writes", {{"reason", fail(std::move(status).error())}});
       return;
     }
     std::unique_lock lock(mutex_);

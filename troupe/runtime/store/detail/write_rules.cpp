@@ -56,10 +56,7 @@ Status check_batch(std::span<const WriteSet> batch) {
 }
 
 Error refuse_after(const Error& failure) {
-  return Error(
-      ErrorCode::failed_precondition,
-      "the journal takes no more writes after an error: open the experiment again. It was: " +
-          failure.to_string());
+  return Error(failure.code(), failure.message() + " (since then nothing more is written)");
 }
 
 Error refuse_closed() {

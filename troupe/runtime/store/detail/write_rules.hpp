@@ -17,7 +17,8 @@ namespace troupe::detail {
 /// Checks what `Journal::append` asks of a batch. Error: invalid_argument naming the write set.
 Status check_batch(std::span<const WriteSet> batch);
 
-/// The refusal of a journal that failed before.
+/// The refusal of a journal that failed before: that error again, so that whoever hears of it first
+/// hears what is wrong.
 [[nodiscard]] Error refuse_after(const Error& failure);
 [[nodiscard]] Error refuse_closed();
 

@@ -1,0 +1,35 @@
+#include "tests/reliability/kills/witness.hpp"
+
+#include <doctest/doctest.h>
+
+namespace troupe::testing {
+
+bool Witness::look() {
+  if (!reader_) {
+    auto opened = open_secondary(experiment_);
+    if (!opened)
+      return false;
+    reader_ = opened.take();
+  }
+  if (!reader_->refresh())
+    return false;
+  read_accepted(*reader_, seen_, accepted_);
+  return true;
+}
+
+void Witness::check_nothing_lost() const {
+  if (!reader_)
+    return;  // ended before there was a store
+  const auto reader = open_secondary(experiment_).value_or_throw();
+  AcceptedResults now;
+  Sequence seen;
+  read_accepted(*reader, seen, now);
+  CHECK(seen >= seen_);
+  for (const auto& [key, essence] : accepted_) {
+    const auto found = now.find(key);
+    REQUIRE_MESSAGE(found != now.end(), "lost: trial ", key.first.value, " result ", key.second);
+    REQUIRE(found->second == essence);
+  }
+}
+
+}  // namespace troupe::testing
