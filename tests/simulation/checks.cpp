@@ -96,6 +96,7 @@ std::string key_text(const E& event) {
 struct BodyText {
   std::string operator()(const tune::RunBegan&) const { return "began"; }
   std::string operator()(const tune::ErroredTaken&) const { return "errored taken"; }
+  std::string operator()(const tune::RowsRestored&) const { return "rows restored"; }
   std::string operator()(const WorkerStarted&) const { return "worker started"; }
   std::string operator()(const TrialStarted&) const { return "trial started"; }
   std::string operator()(const ResetRefused&) const { return "reset refused"; }

@@ -23,6 +23,7 @@
 /// | results     | trial, iteration        | `EventPointer` to an `EventRecord` with `Reported` |
 /// | checkpoints | trial, number           | `CheckpointRow`                                  |
 /// | state       | `loop`, `searcher`, `scheduler` | snapshots, for the loop alone            |
+/// | state       | `dropped`               | `RowsDropped`, after a repair of the store       |
 ///
 /// Events are `EventRecord`s. experiment_reader.hpp reads all of this.
 namespace troupe::tune {
@@ -229,9 +230,20 @@ struct Suggested {
 };
 
 /// What happened. The order of the alternatives is part of the format: append only.
+/// Before a restored run begins: rows that a repair of the store had dropped were written again, as
+/// the events before this one say. Nothing else changes.
+struct RowsRestored {
+  std::uint64_t rows = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& rows;
+  }
+};
+
 using RecordedBody = std::variant<RunBegan, WorkerStarted, TrialStarted, ResetRefused, Reported,
                                   CheckpointSaved, TrialEnded, TrialFailed, WorkerExited, Tick,
-                                  StopRequested, ErroredTaken, Suggested>;
+                                  StopRequested, ErroredTaken, Suggested, RowsRestored>;
 
 /// What became of the trial that an event was about.
 enum class Outcome : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <troupe/runtime/storage/experiment_path.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 #include <troupe/runtime/store/store.hpp>
+#include <troupe/tune/detail/mend_rows.hpp>
 #include <troupe/tune/experiment.hpp>
 #include <troupe/tune/experiment_reader.hpp>
 #include <troupe/tune/experiment_spec.hpp>
@@ -194,6 +195,11 @@ private:
     TROUPE_RETURN_IF_ERROR(check_location());
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::existing}));
     const Searcher* searcher = restore_->search_alg.get();
+    TROUPE_TRY(mended, detail::mend_rows(*store.journal, searcher, restore_->scheduler.get(),
+                                         real_clock().wall_ms()));
+    if (mended > 0)
+      store.notes.push_back(plural(mended, "row") +
+                            " that a repair had dropped were written again from the events");
     TROUPE_TRY(loop, TrialLoop::restore(*store.journal, searcher, restore_->scheduler.get(),
                                         environment(), resume));
     TROUPE_TRY(planned, planned_trials(loop->spec(), searcher));

@@ -1,4 +1,9 @@
+#include <troupe/runtime/store/doctor.hpp>
+#include <troupe/runtime/store/keys.hpp>
+#include <troupe/runtime/store/store.hpp>
+
 #include <numeric>
+#include <sstream>
 
 #include <tests/integration/tune/lab.hpp>
 #include <tests/integration/tune/live_run.hpp>
@@ -147,6 +152,41 @@ TEST_CASE("a restore refuses what does not fit, and changes nothing") {
   });
   CHECK_FALSE(std::filesystem::exists(lab.dir("nowhere")));
   CHECK(tune::ResultGrid::open(lab.dir()).num_errors() == 1);
+}
+
+TEST_CASE("rows that a repair dropped are there again after a restore") {
+  Lab lab;
+  auto run = lab.run(Isolation::thread);
+  run.checkpoint_config = {.num_to_keep = 1, .checkpoint_frequency = 2};
+  tune::TunerOptions options{.param_space = {{"x", tune::grid_search({1, 2, 3, 4, 5})}},
+                             .run_config = run};
+  (void)tune::Tuner(lab.runtime, "Summing", options).fit();
+  const auto table = [&] {
+    std::ostringstream text;
+    for (const auto& trial : tune::ResultGrid::open(lab.dir()))
+      text << trial << ", checkpoint " << trial.checkpoint.value().directory().filename().string()
+           << '\n';
+    return text.str();
+  };
+  const std::string before = table();
+  {
+    // The result of a finished trial points nowhere.
+    auto store = open_store({.experiment_dir = lab.dir()}).value_or_throw();
+    const std::string nonsense = encode(EventPointer{Sequence(99'999)});
+    WriteSet damage{encode(tune::EventRecord{.body = tune::RowsRestored{}}), {}};
+    damage.rows.push_back({Table::results, keys::result_key(TrialId(1), 4), nonsense});
+    store.journal->append({&damage, 1}).value_or_throw();
+    store.journal->close().value_or_throw();
+  }
+  const auto repaired = run_doctor(lab.dir(), {.accept_loss = true}).value_or_throw();
+  REQUIRE(repaired.repair.has_value());
+  CHECK(repaired.repair->dropped_rows == 1);
+  CHECK(tune::ResultGrid::open(lab.dir()).metrics_history(TrialId(1)).size() == 3);
+
+  (void)tune::Tuner::restore(lab.runtime, lab.dir()).fit();
+  CHECK(tune::ResultGrid::open(lab.dir()).metrics_history(TrialId(1)).size() == 6);
+  CHECK(table() == before);
+  CHECK(run_doctor(lab.dir()).value_or_throw().healthy());
 }
 
 TEST_CASE("two runs of one experiment at a time are refused") {

@@ -325,7 +325,8 @@ std::string DoctorReport::to_text() const {
       text += "; a restore replays the events from the first one";
     if (repair->dropped_rows > 0)
       text += ". " + std::to_string(repair->dropped_rows) +
-              " rows were dropped, those of unfinished trials come again as they go on:";
+              " rows were dropped; those that follow from the events come again with the next "
+              "Tuner::restore:";
     for (const std::string& row : repair->dropped)
       text += "\n    " + row;
     return text + "\nThe store as it was is kept in " + repair->kept_aside.string() + "\n";

@@ -35,8 +35,8 @@ struct Finding {
 struct Repair {
   Sequence kept;                  ///< events 1 to this one are there
   std::uint64_t lost_events = 0;  ///< known to have existed; at least so many
-  /// Rows that came from lost events or were damaged. Those of trials that are not finished are
-  /// written again as the trials go on.
+  /// Rows that came from lost events or were damaged. `Tuner::restore` writes those that follow
+  /// from the events again when it goes on.
   std::uint64_t dropped_rows = 0;
   std::vector<std::string> dropped;  ///< which, the first 100
   bool replayed_from_start = false;  ///< snapshots went: a restore replays all events

@@ -2,6 +2,7 @@
 #include <troupe/serialization/detail/record_codec.hpp>
 
 TROUPE_DEFINE_RECORD(troupe::EventPointer);
+TROUPE_DEFINE_RECORD(troupe::RowsDropped);
 
 namespace troupe::keys {
 namespace {

@@ -17,7 +17,7 @@
 /// | trials      | trial:4                      | `trial_key`                   |
 /// | results     | trial:4 iteration:8          | `result_key`                  |
 /// | checkpoints | trial:4 number:4             | `checkpoint_key`              |
-/// | state       | `loop`, `searcher`, `scheduler` | `state_loop`, ...          |
+/// | state       | `loop`, `searcher`, `scheduler`, `dropped` | `state_loop`, ... |
 namespace troupe::keys {
 
 inline constexpr std::string_view experiment_spec = "spec";
@@ -25,6 +25,7 @@ inline constexpr std::string_view experiment_status = "status";
 inline constexpr std::string_view state_loop = "loop";
 inline constexpr std::string_view state_searcher = "searcher";
 inline constexpr std::string_view state_scheduler = "scheduler";
+inline constexpr std::string_view state_dropped = "dropped";  ///< `RowsDropped`
 
 /// Also the prefix of all results and checkpoints of the trial.
 [[nodiscard]] std::string trial_key(TrialId trial);
@@ -66,6 +67,18 @@ struct EventPointer {
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
     archive& sequence;
+  }
+};
+
+/// Left behind by a repair that dropped rows: whoever goes on with the experiment writes them again
+/// from the events, and removes this.
+struct RowsDropped {
+  static constexpr RecordInfo record{45, 1, "rows_dropped"};
+  Sequence events;  ///< how many events the repair kept
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& events;
   }
 };
 

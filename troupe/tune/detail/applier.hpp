@@ -48,6 +48,7 @@ public:
   void on(const StopRequested& event, const Decision& decision);
   void on(const ErroredTaken& event, const Decision& decision);
   void on(const Suggested& event, const Decision& decision);
+  void on(const RowsRestored& event, const Decision& decision);
 
   void on(const CreateTrial& action);
   void on(const StartTrial& action);

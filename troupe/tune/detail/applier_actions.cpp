@@ -114,6 +114,8 @@ void Applier::on(const WorkerStarted&, const Decision&) {}
 
 void Applier::on(const Tick&, const Decision&) {}
 
+void Applier::on(const RowsRestored&, const Decision&) {}
+
 void Applier::on(const StopRequested&, const Decision&) {}
 
 void Applier::on(const Suggested&, const Decision&) {}

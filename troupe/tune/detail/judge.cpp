@@ -135,6 +135,10 @@ Judgement Judge::judge(const Suggested& event) const {
   return judgement;
 }
 
+Judgement Judge::judge(const RowsRestored&) const {
+  return of(Judgement::Kind::decided);
+}
+
 Judgement Judge::judge(const WorkerStarted&) const {
   return of(Judgement::Kind::ignored);
 }

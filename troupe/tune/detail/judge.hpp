@@ -45,6 +45,7 @@ public:
   Judgement judge(const StopRequested& event) const;
   Judgement judge(const ErroredTaken& event) const;
   Judgement judge(const Suggested& event) const;
+  Judgement judge(const RowsRestored& event) const;
 
 private:
   /// The trial that the worker has, when the message is about this attempt of it.

@@ -91,7 +91,9 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
     applier.apply(action);
   const Planner planner(parts_, run_time, !deterministic() || first || answer || speaker);
   // Before a run begins nothing is started.
-  while (plan && !std::holds_alternative<ErroredTaken>(body)) {
+  const bool before_run =
+      std::holds_alternative<ErroredTaken>(body) || std::holds_alternative<RowsRestored>(body);
+  while (plan && !before_run) {
     std::optional<Action> action = planner.next();
     if (!action)
       break;
@@ -100,7 +102,7 @@ Status LoopMachine::carry_out(Applier& applier, const RecordedBody& body, Decisi
     if (decision.actions.size() > max_actions)
       return Error(ErrorCode::internal, "the trial loop decides without end");
   }
-  wants_suggestion_ = !std::holds_alternative<ErroredTaken>(body) && planner.wants_suggestion();
+  wants_suggestion_ = !before_run && planner.wants_suggestion();
   applier.forget_given_up();
   return ok();
 }
@@ -133,9 +135,14 @@ Status LoopMachine::record(RecordedBody body, Decision decision, Duration run_ti
   }
 }
 
-Status LoopMachine::replay(Sequence sequence, const EventRecord& event, std::size_t bytes) {
+Status LoopMachine::replay(Sequence sequence, const EventRecord& event, std::size_t bytes,
+                           std::vector<RowWrite>* rows) {
   try {
     Applier applier(parts_, sequence, event.run_time, event.wall_ms);
+    if (rows != nullptr) {
+      applier.write_rows();
+      *rows = std::move(applier.output().rows);
+    }
     Decision decision = event.decision;
     TROUPE_RETURN_IF_ERROR(carry_out(applier, event.body, decision, false, event.run_time));
     last_ = sequence;

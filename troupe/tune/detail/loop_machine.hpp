@@ -49,8 +49,10 @@ public:
   Status record(RecordedBody body, Decision decision, Duration run_time, std::int64_t wall_ms,
                 Step& step);
 
-  /// Applies an event that was read back.
-  Status replay(Sequence sequence, const EventRecord& event, std::size_t bytes);
+  /// Applies an event that was read back. `rows` gets those that were written with it, except
+  /// snapshots.
+  Status replay(Sequence sequence, const EventRecord& event, std::size_t bytes,
+                std::vector<RowWrite>* rows = nullptr);
   /// The same, but decides again and compares with what was recorded.
   Status verify(Sequence sequence, const EventRecord& event, std::string_view bytes);
 

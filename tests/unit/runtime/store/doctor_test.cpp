@@ -153,7 +153,7 @@ TEST_CASE("a damaged event costs those behind it and the rows that came from the
   CHECK(journal->get(Table::state, keys::state_loop).value_or_throw() == std::nullopt);
   CHECK(journal->get(Table::results, keys::result_key(TrialId(5), 12)).value_or_throw());
   CHECK_FALSE(journal->get(Table::results, keys::result_key(TrialId(6), 13)).value_or_throw());
-  CHECK(f.look().rows == 12);
+  CHECK(f.look().rows == 13);  // and the mark that rows were dropped
   CHECK(journal->store_id() == report.store_id);
 }
 
@@ -224,7 +224,13 @@ TEST_CASE("a result that points at nothing and a damaged row are found and dropp
   CHECK(report.repair->lost_events == 0);
   CHECK(report.repair->dropped_rows == 1);
   CHECK_FALSE(report.repair->replayed_from_start);
-  CHECK(open_journal(f.dir)->watermarks().accepted == Sequence(10));
+  CHECK(f.look().healthy());
+  const auto journal = open_journal(f.dir);
+  CHECK(journal->watermarks().accepted == Sequence(10));
+  // Whoever goes on is told to write it again.
+  const auto mark = journal->get(Table::state, keys::state_dropped).value_or_throw();
+  REQUIRE(mark.has_value());
+  CHECK(decode<RowsDropped>(*mark).value_or_throw().events == Sequence(10));
 }
 
 TEST_CASE("a damaged table file is found with its place and what is before it is kept") {

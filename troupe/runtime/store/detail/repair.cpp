@@ -1,6 +1,7 @@
 #include <troupe/base/file.hpp>
 #include <troupe/runtime/store/detail/repair.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
+#include <troupe/runtime/store/keys.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -163,6 +164,11 @@ Status fill(Database& target, const View& source, const Examination& found, Repa
   RowCopier rows(source, found, copier, repair);
   for (std::size_t i = 1; i <= table_count; ++i)
     TROUPE_RETURN_IF_ERROR(rows.copy(static_cast<Table>(i)));
+  if (!repair.dropped.empty()) {
+    const std::string mark =
+        row_prefix(found.good.sequence) + encode(RowsDropped{found.good.sequence});
+    TROUPE_RETURN_IF_ERROR(copier.put(index_of(Table::state), keys::state_dropped, mark));
+  }
   return copier.finish();
 }
 
