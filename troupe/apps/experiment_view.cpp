@@ -20,26 +20,19 @@ namespace {
 
 constexpr std::size_t results_shown = 10;
 
-BoardOptions board_options(const ExperimentSpec& spec, const ExperimentRow& status,
-                           const std::filesystem::path& dir) {
-  return {.experiment = spec.name,
-          .path = dir.string(),
-          .metric = spec.metric,
-          .mode = spec.mode,
-          .planned = status.planned,
-          .cpus_per_trial = spec.resources.cpus,
-          .cpus_total = status.cpus,
-          .max_concurrent_trials = spec.max_concurrent_trials.value_or(0)};
-}
-
 double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-std::string checkpoint_line(const CheckpointRow& row) {
-  const char* const states[] = {"", " (given up)", " (damaged)"};
-  return row.ref.directory + ", iteration " + std::to_string(row.ref.iteration) + ", " +
-         bytes_text(row.ref.bytes) + states[static_cast<std::size_t>(row.state)];
+std::string checkpoint_line(const CheckpointRow& row, const std::filesystem::path& trial_dir) {
+  std::string text = row.ref.directory + ", iteration " + std::to_string(row.ref.iteration) + ", " +
+                     bytes_text(row.ref.bytes);
+  if (row.state == CheckpointState::damaged)
+    text += " (damaged)";
+  std::error_code error;
+  if (!std::filesystem::exists(trial_dir / row.ref.directory, error))
+    text += " (its folder is gone)";
+  return text;
 }
 
 }  // namespace
@@ -51,7 +44,8 @@ Result<ExperimentView> ExperimentView::open(const std::filesystem::path& experim
   view.spec_ = std::move(spec);
   TROUPE_TRY(status, read_status(*view.reader_));
   view.status_ = std::move(status);
-  view.board_ = std::make_unique<ProgressBoard>(board_options(view.spec_, view.status_, view.dir_));
+  view.board_ = std::make_unique<ProgressBoard>(
+      board_options(view.spec_, view.dir_, view.status_.planned, view.status_.cpus));
   view.feed_ = std::make_unique<ProgressFeed>(*view.board_, view.dir_, false, nullptr);
   TROUPE_RETURN_IF_ERROR(view.feed_->load(*view.reader_));
   view.position_ = view.reader_->watermarks().accepted;
@@ -71,8 +65,7 @@ Status ExperimentView::refresh() {
 
 ProgressSnapshot ExperimentView::snapshot() const {
   ProgressSnapshot snapshot = board_->snapshot(status_.updated_ms, seconds(status_.run_time));
-  // The board counts from the moment it was opened on.
-  snapshot.results = std::max(snapshot.results, status_.results);
+  // Its row is written now and then: the board may have started with an older one.
   snapshot.actor_starts = std::max(snapshot.actor_starts, status_.actor_starts);
   return snapshot;
 }
@@ -146,7 +139,8 @@ std::string ExperimentView::trial_text(const TrialRow& row) const {
     }
   }
   for (const CheckpointRow& checkpoint : read_checkpoints(*reader_, row.id).value_or_throw())
-    line("Checkpoint: ", checkpoint_line(checkpoint));
+    if (checkpoint.state != CheckpointState::deleting)
+      line("Checkpoint: ", checkpoint_line(checkpoint, dir_ / row.dir));
 
   const auto last = read_last_result(*reader_, row).value_or_throw();
   const uint64_t results = last ? last->iteration : 0;

@@ -47,14 +47,20 @@ std::vector<std::string> row_of(const std::filesystem::path& dir) {
   try {
     const ResultGrid grid = ResultGrid::open(dir);
     const tune::ExperimentRow& status = grid.status();
-    const uint64_t over = status.terminated + status.errored;
     const std::string planned = status.planned ? std::to_string(*status.planned) : "unlimited";
+    // Trials that ran when their driver died wait for the next one.
+    using tune::TrialState;
+    const bool driven = driver_of(dir).has_value();
+    const std::size_t running = driven ? grid.num_in(TrialState::running) : 0;
+    const std::size_t waiting = grid.num_in(TrialState::running) - running +
+                                grid.num_in(TrialState::pending) + grid.num_in(TrialState::paused);
     return {name,
             state_text(grid),
             planned,
-            std::to_string(grid.size() > over ? grid.size() - over : 0),
-            std::to_string(status.terminated),
-            std::to_string(status.errored),
+            std::to_string(running),
+            std::to_string(waiting),
+            std::to_string(grid.num_in(TrialState::terminated)),
+            std::to_string(grid.num_in(TrialState::error)),
             best_text(grid),
             tune::local_time_text(status.updated_ms)};
   } catch (const Exception& error) {
@@ -71,9 +77,9 @@ int run(const Options& options) {
   }
   using tune::Align;
   tune::TextTable table;
-  table.header = {"Experiment", "State",  "planned", "live",
+  table.header = {"Experiment", "State",  "planned", "running", "waiting",
                   "terminated", "failed", "best",    "updated"};
-  table.align = {Align::left,  Align::left,  Align::right, Align::right,
+  table.align = {Align::left,  Align::left,  Align::right, Align::right, Align::right,
                  Align::right, Align::right, Align::left,  Align::left};
   table.max_cell_width = 60;
   table.rigid = 1;

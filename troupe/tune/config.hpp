@@ -124,7 +124,8 @@ struct RunConfig {
 
   /// Write what a trial prints to `output.log` in its folder, too (process isolation).
   bool log_to_file = false;
-  /// 0: nothing, 1: progress, 2: also what happens to each trial.
+  /// What is shown on stderr. 0: nothing. 1: the progress, and one line at the end: how it ended
+  /// and where the results lie. 2: also what happens to each trial, and at the end the best one.
   std::int32_t verbose = 1;
   /// Write params.json, result.json and progress.csv.
   bool result_files = true;

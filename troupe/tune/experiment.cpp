@@ -19,18 +19,6 @@ double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-BoardOptions board_options(const ExperimentSpec& spec, const ExperimentOptions& options,
-                           double cpus) {
-  return {.experiment = spec.name,
-          .path = options.dir.string(),
-          .metric = spec.metric,
-          .mode = spec.mode,
-          .planned = options.planned,
-          .cpus_per_trial = spec.resources.cpus,
-          .cpus_total = cpus,
-          .max_concurrent_trials = spec.max_concurrent_trials.value_or(0)};
-}
-
 /// What people see of a run: the live progress, and the table at the end.
 class Display {
 public:
@@ -100,7 +88,7 @@ Status Experiment::control() {
 
 Status Experiment::run() {
   const ExperimentSpec& spec = loop_->spec();
-  ProgressBoard board(board_options(spec, options_, runtime_.cpus()));
+  ProgressBoard board(board_options(spec, options_.dir, options_.planned, runtime_.cpus()));
   Display display(board, options_.verbose, loop_->status().run_time);
   ProgressFeed feed(board, options_.dir, options_.verbose > 1,
                     [&](std::string line) { display.say(std::move(line)); });

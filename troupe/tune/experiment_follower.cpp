@@ -193,7 +193,8 @@ Status ExperimentFollower::write_files(const Event& event) {
   if (const auto result = result_of(event.sequence, event.record))
     TROUPE_RETURN_IF_ERROR(files_->result(*decision.trial, JournalSource::line_of(*result)));
   const Outcome outcome = decision.outcome;
-  if (decision.trial &&
+  const bool refused_reset = std::holds_alternative<ResetRefused>(event.record.body);
+  if (decision.trial && !refused_reset &&
       (outcome == Outcome::retried || outcome == Outcome::restarted || outcome == Outcome::error)) {
     TROUPE_RETURN_IF_ERROR(files_->failure(*decision.trial, event.sequence.value,
                                            event.record.wall_ms, decision.reason));

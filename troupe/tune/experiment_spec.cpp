@@ -133,6 +133,14 @@ Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const
                                    : make_searcher(spec.searcher, spec.searcher_options);
   if (searcher)
     TROUPE_RETURN_IF_ERROR((*searcher)->setup(context));
+std::vector<std::string> varying_parameters(const ParamSpace& space) {
+  std::vector<std::string> paths;
+  for (const ParamSpace::Leaf& leaf : space.leaves())
+    if (leaf.entry->domain() != nullptr)
+      paths.push_back(leaf.path);
+  return paths;
+}
+
   return searcher;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace troupe::tune {
 
@@ -34,5 +35,8 @@ struct ExperimentDefinition {
 [[nodiscard]] Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
                                                                const Scheduler* given);
 [[nodiscard]] Result<SearchContext> search_context(const ExperimentSpec& spec);
+
+/// The paths of the parameters that have a domain, so that they differ between trials.
+[[nodiscard]] std::vector<std::string> varying_parameters(const ParamSpace& space);
 
 }  // namespace troupe::tune

@@ -1,4 +1,5 @@
 #include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/progress_feed.hpp>
 #include <troupe/tune/report/text.hpp>
 
@@ -18,6 +19,20 @@ double time_total(const Metrics& metrics) {
 }
 
 }  // namespace
+
+BoardOptions board_options(const ExperimentSpec& spec, const std::filesystem::path& experiment_dir,
+                           std::optional<std::uint64_t> planned, double cpus) {
+  const auto space = ParamSpace::from_value(spec.param_space);
+  return {.experiment = spec.name,
+          .path = experiment_dir.string(),
+          .metric = spec.metric,
+          .mode = spec.mode,
+          .planned = planned,
+          .cpus_per_trial = spec.resources.cpus,
+          .cpus_total = cpus,
+          .max_concurrent_trials = spec.max_concurrent_trials.value_or(0),
+          .params = space ? varying_parameters(*space) : std::vector<std::string>()};
+}
 
 ProgressFeed::ProgressFeed(ProgressBoard& board, std::filesystem::path experiment_dir, bool verbose,
                            std::function<void(std::string)> say)
@@ -44,8 +59,10 @@ TrialView ProgressFeed::view_of(const TrialRow& row) const {
 
 Status ProgressFeed::load(const JournalReader& reader) {
   std::vector<TrialRow> unfinished;
+  std::uint64_t results = 0;  // every accepted one is an iteration of its trial
   TROUPE_RETURN_IF_ERROR(for_each_trial(reader, [&](const TrialRow& row) {
     if (row.is_over()) {
+      results += row.iteration;
       board_.update(view_of(row));
     } else {
       unfinished.push_back(row);
@@ -61,9 +78,14 @@ Status ProgressFeed::load(const JournalReader& reader) {
       view.time_total_s = time_total(last->metrics);
       view.metrics = std::move(last->metrics);
     }
+    results += view.iteration;
     live_.insert_or_assign(row.id, view);
     board_.update(std::move(view));
   }
+  const auto status = read_status(reader);
+  if (!status && status.error().code() != ErrorCode::not_found)
+    return status.error();
+  board_.start_counts(results, status ? status->actor_starts : 0);
   return ok();
 }
 
@@ -123,7 +145,9 @@ void ProgressFeed::outcome(TrialView& trial, const Decision& decision) {
       show(trial, TrialState::pending);
       break;
     case Outcome::restarted:
-      fail(trial, decision.reason, " (infrastructure) and goes on elsewhere");
+      if (!decision.reason.empty())  // not a refused reset
+        fail(trial, decision.reason, " (infrastructure) and goes on elsewhere");
+      show(trial, TrialState::pending);
       break;
     case Outcome::error:
       fail(trial, decision.reason, "");

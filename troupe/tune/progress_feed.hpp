@@ -4,12 +4,18 @@
 #include <troupe/tune/records.hpp>
 #include <troupe/tune/report/progress_board.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 namespace troupe::tune {
+
+/// What a board is told about an experiment. `cpus`: that trials may use together.
+BoardOptions board_options(const ExperimentSpec& spec, const std::filesystem::path& experiment_dir,
+                           std::optional<std::uint64_t> planned, double cpus);
 
 /// Keeps a progress board up to date with the events of a journal, and says in one line what
 /// happens to trials. Holds the trials that are alive.
@@ -22,8 +28,8 @@ public:
   ProgressFeed(ProgressBoard& board, std::filesystem::path experiment_dir, bool verbose,
                std::function<void(std::string)> say);
 
-  /// Takes over the trials as the rows describe them. Events from the reader's accepted watermark
-  /// on follow.
+  /// Takes over the trials as the rows describe them, and what was counted so far. Events from the
+  /// reader's accepted watermark on follow.
   Status load(const JournalReader& reader);
 
   void apply(Sequence sequence, const EventRecord& event);

@@ -6,6 +6,8 @@
 #include <troupe/tune/report/text.hpp>
 #include <troupe/tune/result_grid.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -17,6 +19,8 @@ namespace troupe::tune {
 /// The reader, opened at the first access: after a `fit()` nobody may ask at all.
 class ResultGrid::Data {
 public:
+  static constexpr std::size_t state_count = static_cast<std::size_t>(enum_last(TrialState())) + 1;
+
   explicit Data(std::filesystem::path experiment_dir) : dir(std::move(experiment_dir)) {}
 
   const JournalReader& reader() {
@@ -34,6 +38,21 @@ public:
   const ExperimentRow& status() {
     open();
     return *status_;
+  }
+
+  /// Trials by state.
+  const std::array<std::size_t, state_count>& counts() {
+    open();
+    const std::lock_guard lock(mutex_);
+    if (!counts_) {
+      std::array<std::size_t, state_count> counts{};
+      for_each_trial(*reader_, [&](const TrialRow& row) {
+        ++counts.at(static_cast<std::size_t>(row.state));
+        return true;
+      }).value_or_throw();
+      counts_ = counts;
+    }
+    return *counts_;
   }
 
   const std::filesystem::path dir;
@@ -63,6 +82,7 @@ private:
   std::optional<ExperimentSpec> spec_;
   std::optional<ExperimentRow> status_;
   std::vector<TrialId> trials_;
+  std::optional<std::array<std::size_t, state_count>> counts_;
 };
 
 namespace {
@@ -136,6 +156,39 @@ ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::p
   return trial;
 }
 
+/// The metric to compare by. `call`: who asks.
+std::string metric_or_default(const std::string& metric, const ExperimentSpec& spec,
+                              const std::string& call) {
+  if (!metric.empty())
+    return metric;
+  if (spec.metric.empty()) {
+    throw Exception(ErrorCode::failed_precondition,
+                    "there is no best without a metric: name one here, as in " + call +
+                        "(..., \"loss\", Mode::min), or set TuneConfig::metric");
+  }
+  return spec.metric;
+}
+
+std::vector<CheckpointRow> kept_checkpoints(const JournalReader& reader, TrialId id) {
+  std::vector<CheckpointRow> rows = read_checkpoints(reader, id).value_or_throw();
+  std::erase_if(rows, [](const auto& row) { return row.state != CheckpointState::committed; });
+  return rows;
+}
+
+ResultGrid::SavedCheckpoint saved_checkpoint(const JournalReader& reader, TrialId id,
+                                             const std::filesystem::path& trial_dir,
+                                             const CheckpointRow& row) {
+  ResultGrid::SavedCheckpoint saved{
+      Checkpoint::from_directory(trial_dir / row.ref.directory), row.ref.iteration, {}};
+  if (row.ref.iteration == 0)
+    return saved;
+  for_each_result(reader, id, row.ref.iteration - 1, [&](const TrialResult& result) {
+    saved.metrics = result.metrics;
+    return false;
+  }).value_or_throw();
+  return saved;
+}
+
 }  // namespace
 
 std::string_view to_string(Scope scope) noexcept {
@@ -177,12 +230,7 @@ ResultGrid::Trial ResultGrid::operator[](std::size_t index) const {
 
 ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optional<Mode> mode,
                                          Scope scope, bool filter_nan_and_inf) const {
-  const std::string name = metric.empty() ? spec().metric : metric;
-  if (name.empty()) {
-    throw Exception(ErrorCode::failed_precondition,
-                    "there is no best result without a metric: name one here, as in "
-                    "best_result(\"loss\", Mode::min), or set TuneConfig::metric");
-  }
+  const std::string name = metric_or_default(metric, spec(), "best_result");
   const Mode direction = mode.value_or(spec().mode);
   const JournalReader& reader = data_->reader();
 
@@ -258,6 +306,55 @@ std::vector<KnownResult> ResultGrid::known_results() const {
   return known;
 }
 
+std::vector<ResultGrid::SavedCheckpoint> ResultGrid::best_checkpoints(TrialId id) const {
+  const JournalReader& reader = data_->reader();
+  const std::filesystem::path folder = data_->dir / read_trial(reader, id).value_or_throw().dir;
+  const bool ranked = !spec().checkpoint_score_attribute.empty();
+  const Mode order = spec().checkpoint_score_order;
+  std::vector<CheckpointRow> rows = kept_checkpoints(reader, id);
+  std::reverse(rows.begin(), rows.end());  // the newest first, also among equals
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    return ranked && better_score(score_of(a.score.value_or(nan), order),
+                                  score_of(b.score.value_or(nan), order));
+  });
+  std::vector<SavedCheckpoint> saved;
+  for (const CheckpointRow& row : rows)
+    saved.push_back(saved_checkpoint(reader, id, folder, row));
+  return saved;
+}
+
+std::optional<ResultGrid::SavedCheckpoint> ResultGrid::best_checkpoint(
+    TrialId id, const std::string& metric, std::optional<Mode> mode) const {
+  const std::string name = metric_or_default(metric, spec(), "best_checkpoint");
+  const Mode direction = mode.value_or(spec().mode);
+  std::vector<SavedCheckpoint> all = best_checkpoints(id);
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.iteration > b.iteration; });
+  std::optional<SavedCheckpoint> best;
+  double best_score = nan;
+  std::set<std::string> seen;
+  for (SavedCheckpoint& saved : all) {
+    const auto value = metric_number(saved.metrics, name);
+    if (!value) {
+      for (const auto& entry : saved.metrics.flatten())
+        seen.insert(entry.first);
+      continue;
+    }
+    const double score = score_of(*value, direction);
+    if (std::isnan(score) || (best && !better_score(score, best_score)))
+      continue;
+    best = std::move(saved);
+    best_score = score;
+  }
+  if (best || all.empty())
+    return best;
+  const std::vector<std::string> names(seen.begin(), seen.end());
+  throw Exception(ErrorCode::not_found, "no checkpoint of trial " + to_string(id) + " in '" +
+                                            experiment_path().string() +
+                                            "' has a number for metric '" + name + "'" +
+                                            troupe::detail::did_you_mean(name, names));
+}
+
 std::vector<Error> ResultGrid::errors() const {
   std::vector<Error> errors;
   for_each_trial(data_->reader(), [&](const TrialRow& row) {
@@ -270,6 +367,10 @@ std::vector<Error> ResultGrid::errors() const {
 
 std::size_t ResultGrid::num_errors() const {
   return static_cast<std::size_t>(status().errored);
+}
+
+std::size_t ResultGrid::num_in(TrialState state) const {
+  return data_->counts().at(static_cast<std::size_t>(state));
 }
 
 std::size_t ResultGrid::num_terminated() const {

@@ -55,6 +55,13 @@ public:
     friend std::ostream& operator<<(std::ostream& out, const Trial& trial);
   };
 
+  /// A checkpoint of a trial, with the result it was saved after.
+  struct SavedCheckpoint {
+    Checkpoint checkpoint;
+    std::uint64_t iteration = 0;
+    Metrics metrics{};
+  };
+
   /// The answer to "which was best?", with how it was found.
   struct Best : Trial {
     std::string metric{};
@@ -93,10 +100,26 @@ public:
   /// over and has a result, as configuration and last metrics.
   [[nodiscard]] std::vector<KnownResult> known_results() const;
 
+  /// The checkpoints of a trial that are kept (`CheckpointConfig`), the best first: by
+  /// `checkpoint_score_attribute`, where there is none the newest first. Throws not_found when
+  /// there is no such trial.
+  [[nodiscard]] std::vector<SavedCheckpoint> best_checkpoints(TrialId id) const;
+
+  /// The checkpoint of a trial whose result has the best value of a metric. That is the best among
+  /// those that are kept: with `num_to_keep`, rank them by the same metric
+  /// (`checkpoint_score_attribute`). `metric` and `mode` as for `best_result`. NaN never wins, and
+  /// among equals the newer does. Nothing when no checkpoint is kept; throws not_found when none of
+  /// their results has the metric.
+  [[nodiscard]] std::optional<SavedCheckpoint> best_checkpoint(TrialId id,
+                                                               const std::string& metric = {},
+                                                               std::optional<Mode> mode = {}) const;
+
   /// The errors of all trials that failed.
   [[nodiscard]] std::vector<Error> errors() const;
   [[nodiscard]] std::size_t num_errors() const;
   [[nodiscard]] std::size_t num_terminated() const;
+  /// The trials that are in a state now. Reads all of them the first time.
+  [[nodiscard]] std::size_t num_in(TrialState state) const;
 
   /// True when trials are left: `Tuner::restore` goes on with them.
   [[nodiscard]] bool interrupted() const;

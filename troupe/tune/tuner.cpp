@@ -139,7 +139,7 @@ public:
     }
     results_.emplace(ResultGrid::of(dir_));
     if (verbose_ > 0)
-      tell_results();
+      tell_end();
     return *results_;
   }
 
@@ -236,10 +236,10 @@ private:
     return "go on with Tuner::restore(runtime, \"" + dir_.string() + "\")";
   }
 
-  /// On stderr, where the progress was: what a program prints itself stays apart.
-  void tell_results() const {
+  /// On stderr, where the progress was. Which trial was best a program prints itself.
+  void tell_end() const {
     std::string text = text_of(*results_) + '\n';
-    if (!results_->spec().metric.empty()) {
+    if (verbose_ > 1 && !results_->spec().metric.empty()) {
       try {
         text += "Best: " + text_of(results_->best_result()) + '\n';
       } catch (const Exception& error) {

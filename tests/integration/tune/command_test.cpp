@@ -1,6 +1,7 @@
 #include <troupe/serialization/json.hpp>
 
 #include <fstream>
+#include <sstream>
 
 #include <tests/integration/tune/lab.hpp>
 #include <tests/integration/tune/live_run.hpp>
@@ -89,6 +90,49 @@ TEST_CASE("the command looks at a run without disturbing it") {
   const auto results = live.stop();
   CHECK(results.num_errors() == 0);
   CHECK(has(command(lab, {"show", "test"}).out, "State: interrupted: the test asks"));
+}
+
+TEST_CASE("list counts what runs, waits and is over, while it runs and after") {
+  Lab lab;
+  auto options = five_trials(lab);
+  options.tune_config.max_concurrent_trials = 2;
+  options.tune_config.num_samples = 1;
+  const auto numbers = [&] {
+    // name, state, planned, running, waiting, terminated, failed
+    std::istringstream lines(command(lab, {"list", lab.scratch.path().string()}).out);
+    std::string line;
+    while (std::getline(lines, line) && !line.starts_with("test "))
+      ;
+    std::istringstream words(line);
+    std::string word;
+    std::string found;
+    for (int i = 0; words >> word && i < 7; ++i)
+      found += (i == 0 ? "" : " ") + word;
+    return found;
+  };
+  LiveRun live(lab, "Endless", options);
+  REQUIRE(live.wait_for_results(10));
+  CHECK(numbers() == "test running 5 2 0 0 0");
+  (void)live.stop();
+  CHECK(numbers() == "test interrupted 5 0 2 0 0");
+}
+
+TEST_CASE("show lists the checkpoints that are there") {
+  Lab lab;
+  auto run = lab.run(Isolation::thread);
+  run.checkpoint_config = {.num_to_keep = 2, .checkpoint_frequency = 1};
+  (void)tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  const std::string text = command(lab, {"show", "test", "--trial", "0"}).out;
+  std::size_t listed = 0;
+  for (std::size_t at = text.find("Checkpoint: "); at != std::string::npos;
+       at = text.find("Checkpoint: ", at + 1))
+    ++listed;
+  CHECK_MESSAGE(listed == 2, text);
+  CHECK_MESSAGE((has(text, "checkpoint_000004") && has(text, "checkpoint_000005")), text);
+  CHECK_FALSE(has(text, "given up"));
+  const auto trial = tune::ResultGrid::open(lab.dir())[0];
+  std::filesystem::remove_all(trial.path / "checkpoint_000004");
+  CHECK(has(command(lab, {"show", "test", "--trial", "0"}).out, "(its folder is gone)"));
 }
 
 TEST_CASE("following ends with the run") {

@@ -1,7 +1,9 @@
 #include <set>
 #include <sstream>
 
+#include <fcntl.h>
 #include <tests/integration/tune/lab.hpp>
+#include <unistd.h>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -207,4 +209,87 @@ TEST_CASE("scopes answer different questions") {
                [&] { (void)results.best_result("coutn", Mode::min); });
   check_throws(ErrorCode::failed_precondition, "name one here",
                [&] { (void)results.best_result(); });
+}
+
+TEST_CASE("the checkpoint of the best iteration is found, not only the newest") {
+  Lab lab;
+  auto run = lab.run(Isolation::thread);
+  run.checkpoint_config = {.num_to_keep = 2,
+                           .checkpoint_score_attribute = "loss",
+                           .checkpoint_score_order = Mode::max,
+                           .checkpoint_frequency = 1};
+  // Its loss falls from step to step, so the first one has the highest.
+  const auto results = tune::Tuner(lab.runtime, "Summing",
+                                   {.param_space = {{"x", 1.5}},
+                                    .tune_config = {.metric = "loss", .mode = Mode::min},
+                                    .run_config = run})
+                           .fit();
+  const auto trial = results[0];
+  const auto kept = results.best_checkpoints(trial.id);
+  REQUIRE(kept.size() == 3);  // the two best, and the newest
+  CHECK(kept[0].iteration == 1);
+  CHECK(kept[1].iteration == 2);
+  CHECK(kept[2].iteration == 6);
+  CHECK(kept[1].metrics.at("loss").as_double() == -3.0);
+  CHECK(kept[2].checkpoint.directory() == trial.checkpoint.value().directory());
+
+  const auto highest = results.best_checkpoint(trial.id, "loss", Mode::max).value();
+  CHECK(highest.iteration == 1);
+  CHECK(read_file(highest.checkpoint.directory() / "sum", 100).value_or_throw() == "1 1.5");
+  CHECK(results.best_checkpoint(trial.id).value().iteration == 6);  // as TuneConfig says
+  check_throws(ErrorCode::not_found, "did you mean 'loss'",
+               [&] { (void)results.best_checkpoint(trial.id, "los", Mode::max); });
+  check_throws(ErrorCode::not_found, "trial 7",
+               [&] { (void)results.best_checkpoints(TrialId(7)); });
+}
+
+TEST_CASE("a trial without checkpoints has no best one, and without a rank the newest is first") {
+  Lab lab;
+  auto run = lab.run(Isolation::thread);
+  const auto none =
+      tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  CHECK(none.best_checkpoints(TrialId(0)).empty());
+  CHECK_FALSE(none.best_checkpoint(TrialId(0), "loss", Mode::min));
+  check_throws(ErrorCode::failed_precondition, "TuneConfig::metric",
+               [&] { (void)none.best_checkpoint(TrialId(0)); });
+  run.name = "newest";
+  run.checkpoint_config.checkpoint_frequency = 3;
+  const auto two =
+      tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  const auto kept = two.best_checkpoints(TrialId(0));
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].iteration == 6);
+  CHECK(kept[1].iteration == 3);
+}
+
+namespace {
+
+/// What `call` writes to stderr.
+template <class Call>
+std::string stderr_of(const Lab& lab, Call call) {
+  const auto path = lab.scratch.path() / "stderr";
+  const auto file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC).value_or_throw();
+  const FileDescriptor before(::dup(STDERR_FILENO));
+  ::dup2(file.get(), STDERR_FILENO);
+  call();
+  ::dup2(before.get(), STDERR_FILENO);
+  return read_file(path, 1 << 20).value_or_throw();
+}
+
+}  // namespace
+
+TEST_CASE("which trial was best is left to the program, unless it asks for more") {
+  for (const int verbose : {0, 1, 2}) {
+    CAPTURE(verbose);
+    Lab lab;
+    auto run = lab.run(Isolation::thread);
+    run.verbose = verbose;
+    tune::Tuner tuner(lab.runtime, "Quadratic",
+                      {.param_space = {{"x", 1}},
+                       .tune_config = {.metric = "loss", .mode = Mode::min},
+                       .run_config = run});
+    const std::string text = stderr_of(lab, [&] { (void)tuner.fit(); });
+    CHECK_MESSAGE(has(text, "test: finished, 1 trial, ") == (verbose > 0), text);
+    CHECK_MESSAGE(has(text, "Best: ") == (verbose > 1), text);
+  }
 }

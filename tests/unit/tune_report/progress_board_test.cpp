@@ -67,6 +67,30 @@ TEST_CASE("columns are the parameters and metrics of users") {
   CHECK(snapshot.groups[0].rows[0].metrics == std::vector<std::string>{"2", "0.5"});
 }
 
+TEST_CASE("the parameters that vary are shown, constants are not") {
+  BoardOptions varying = options();
+  varying.params = {"net/act", "zeta"};
+  ProgressBoard board(varying);
+  TrialView trial = view(0, "RUNNING", 1, 2.0);
+  for (char name = 'a'; name < 'p'; ++name)
+    trial.config[std::string("constant_") + name] = 1;
+  trial.config["zeta"] = 0.25;
+  board.update(trial);
+  const ProgressSnapshot snapshot = board.snapshot(0, 0);
+  CHECK(snapshot.param_names == std::vector<std::string>{"net/act", "zeta"});
+  CHECK(snapshot.groups.at(0).rows.at(0).params == std::vector<std::string>{"relu", "0.25"});
+  CHECK(snapshot.best.value().config == "net/act=relu, zeta=0.25");
+}
+
+TEST_CASE("counts go on from where they were") {
+  ProgressBoard board(options());
+  board.start_counts(120, 3);
+  board.count_result();
+  board.count_actor_start();
+  CHECK(board.snapshot(0, 0).results == 121);
+  CHECK(board.snapshot(0, 0).actor_starts == 4);
+}
+
 TEST_CASE("the best result so far stays, also when its trial gets worse") {
   ProgressBoard board(options());
   board.update(view(0, "RUNNING", 1, 2.0));

@@ -2,6 +2,7 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/experiment_follower.hpp>
 #include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/search/space.hpp>
 
 #include <fstream>
 #include <sstream>
@@ -179,4 +180,54 @@ TEST_CASE("a board that is loaded from the rows equals one that followed the eve
                            }));
     CHECK(board.state_of(TrialId(1)) == "PENDING");
   }
+}
+
+TEST_CASE("progress counts all results of the experiment, also those before a restart") {
+  MemoryJournal journal;
+  Story story(journal);
+  story.spec.param_space =
+      ParamSpace{{"x", uniform(0, 1)}, {"a", 1}, {"b", 2}, {"z", randint(0, 9)}}.to_value();
+  tell(story);
+  ProgressBoard board(board_options(story.spec, "/exp", 2, 2));
+  ProgressFeed feed(board, "/exp", false, nullptr);
+  REQUIRE(feed.load(journal));
+  CHECK(board.snapshot(0, 0).results == 4);
+  CHECK(board.snapshot(0, 0).actor_starts == 2);
+  CHECK(board.snapshot(0, 0).param_names == std::vector<std::string>{"x", "z"});
+  const Sequence before = journal.watermarks().accepted;
+  story.report(TrialId(1), {{"loss", 2.0}, {"time_total_s", 3.0}});
+  REQUIRE(for_each_event(journal, before, [&](Sequence sequence, const EventRecord& event) {
+    feed.apply(sequence, event);
+    return true;
+  }));
+  CHECK(board.snapshot(0, 0).results == 5);
+}
+
+TEST_CASE("a journal without an experiment has nothing to count") {
+  const MemoryJournal journal;
+  ProgressBoard board({});
+  ProgressFeed feed(board, "/exp", false, nullptr);
+  REQUIRE(feed.load(journal));
+  CHECK(board.snapshot(0, 0).results == 0);
+}
+
+TEST_CASE("a refused reset is no failure in the files and in progress") {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  story.begin();
+  const TrialId trial = story.create({{"x", 1.5}});
+  story.start(trial, false);
+  story.refuse_reset(trial);
+  REQUIRE(follow(journal, dir.path()));
+  CHECK(read(dir.path() / "Quadratic_00000" / "error.txt").empty());
+  std::vector<std::string> said;
+  ProgressBoard board({});
+  ProgressFeed feed(board, "/exp", false, [&](const std::string& line) { said.push_back(line); });
+  REQUIRE(for_each_event(journal, Sequence(), [&](Sequence sequence, const EventRecord& event) {
+    feed.apply(sequence, event);
+    return true;
+  }));
+  CHECK(said.empty());
+  CHECK(board.state_of(trial) == "PENDING");
 }

@@ -82,6 +82,12 @@ public:
     write(TrialEnded{});
   }
 
+  void refuse_reset(TrialId id) {
+    ++at(id).attempt;
+    decide(id, Outcome::restarted, {});
+    write(ResetRefused{});
+  }
+
   void fail(TrialId id, const std::string& why, bool retried) {
     TrialRow& trial = at(id);
     trial.state = retried ? TrialState::pending : TrialState::error;

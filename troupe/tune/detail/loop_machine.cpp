@@ -58,9 +58,7 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
   LoopSetting& setting = parts.setting;
   setting.required_metrics = parts.scheduler->required_metrics();
   setting.planned = parts.search.searcher().planned(context);
-  for (const ParamSpace::Leaf& leaf : context.space.leaves())
-    if (leaf.entry->domain() != nullptr)
-      setting.tag_paths.push_back(leaf.path);
+  setting.tag_paths = varying_parameters(context.space);
   setting.spec = std::move(spec);
   setting.search = std::move(context);
   setting.experiment_dir = std::move(environment.experiment_dir);

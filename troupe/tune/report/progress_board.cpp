@@ -66,6 +66,14 @@ std::string config_text(const Config& config) {
 ProgressBoard::ProgressBoard(BoardOptions options) : options_(std::move(options)) {
   if (!options_.metric.empty())
     metric_names_.push_back(options_.metric);
+  param_names_ = options_.params;
+  param_names_.resize(std::min(param_names_.size(), max_param_columns));
+}
+
+void ProgressBoard::start_counts(uint64_t results, uint64_t actor_starts) {
+  const std::lock_guard lock(mutex_);
+  results_ = results;
+  actor_starts_ = actor_starts;
 }
 
 void ProgressBoard::count(uint64_t& counter) {
@@ -137,11 +145,21 @@ void ProgressBoard::look_for_best(const TrialView& trial) {
   if (best_value_ && !better_score(score, *best_value_))
     return;
   best_value_ = score;
-  best_ = {.trial = trial.name,
-           .metric = options_.metric,
-           .value = short_number(*value),
-           .iteration = trial.iteration,
-           .config = config_text(trial.config)};
+  best_ = {
+      .trial = trial.name,
+      .metric = options_.metric,
+      .value = short_number(*value),
+      .iteration = trial.iteration,
+      .config = options_.params.empty() ? config_text(trial.config) : varying_text(trial.config)};
+}
+
+/// The parameters that tell the trial from others, in one line.
+std::string ProgressBoard::varying_text(const Config& config) const {
+  std::string text;
+  for (const std::string& name : options_.params)
+    if (const Value* value = config.find(name))
+      text += (text.empty() ? "" : ", ") + name + '=' + cell_text(*value);
+  return text;
 }
 
 ProgressRow ProgressBoard::row(const TrialView& trial) const {

@@ -41,6 +41,8 @@ struct BoardOptions {
   double cpus_per_trial = 1;
   double cpus_total = 0;
   uint64_t max_concurrent_trials = 0;  ///< 0: no limit
+  /// Parameters to show: those that differ between trials. Empty: the first that come.
+  std::vector<std::string> params{};
 };
 
 /// Keeps what a progress table needs, and no more: the trials that are alive, the newest of those
@@ -53,6 +55,8 @@ public:
 
   /// A trial is new or has changed.
   void update(TrialView trial);
+  /// What was counted before the board was made.
+  void start_counts(uint64_t results, uint64_t actor_starts);
   void count_result() { count(results_); }
   void count_actor_start() { count(actor_starts_); }
 
@@ -69,6 +73,7 @@ private:
   void forget(TrialId id, std::size_t state);
   void learn_columns(const TrialView& trial);
   void look_for_best(const TrialView& trial);
+  [[nodiscard]] std::string varying_text(const Config& config) const;
   [[nodiscard]] ProgressRow row(const TrialView& trial) const;
   [[nodiscard]] std::string why_waiting() const;
 
