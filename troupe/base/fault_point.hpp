@@ -19,6 +19,7 @@
 ///       ...
 ///
 /// In a program: TROUPE_FAULTS="store.commit.before_write=kill@3;link.send=fail:p=0.1,seed=7".
+/// `troupe::run` arms it, and so does each worker process; each process counts its own hits.
 namespace troupe {
 
 enum class FaultKind : std::uint8_t {

@@ -1,5 +1,7 @@
 #include <troupe/base/fault_point.hpp>
 
+#include <cstdlib>
+
 #include <tests/integration/tune/lab.hpp>
 
 using namespace troupe;
@@ -157,6 +159,33 @@ TEST_CASE("a missing metric fails its trial and names what is there") {
                            .fit();
   REQUIRE(results[0].error.has_value());
   CHECK_MESSAGE(has(results[0].error->message(), "'loss'"), results[0].error->message());
+}
+
+TEST_CASE("TROUPE_FAULTS is armed in worker processes") {
+  ::setenv("TROUPE_FAULTS", "checkpoint.write.before_rename=fail@2", 1);
+  Lab lab;
+  auto run = lab.run(Isolation::process);
+  run.checkpoint_config.checkpoint_frequency = 1;
+  const auto results =
+      tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  ::unsetenv("TROUPE_FAULTS");
+  REQUIRE(results[0].error.has_value());
+  CHECK_MESSAGE(has(results[0].error->message(), "fault point 'checkpoint.write.before_rename'"),
+                results[0].error->message());
+  CHECK(results[0].iteration == 2);
+}
+
+TEST_CASE("a fault that no worker knows is an error that says so") {
+  ::setenv("TROUPE_FAULTS", "checkpoint.write.befor_rename=fail", 1);
+  Lab lab;
+  auto run = lab.run(Isolation::process);
+  run.failure_config.max_infrastructure_failures = 0;
+  const auto results =
+      tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  ::unsetenv("TROUPE_FAULTS");
+  REQUIRE(results[0].error.has_value());
+  CHECK_MESSAGE(has(results[0].error->message(), "TROUPE_FAULTS"), results[0].error->message());
+  CHECK_MESSAGE(has(results[0].error->message(), "did you mean"), results[0].error->message());
 }
 
 TEST_CASE("a full disk fails the run, not a trial, and a restore finishes it") {

@@ -5,6 +5,7 @@
 #include <troupe/actors/detail/system_config.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/actors/detail/worker_main.hpp>
+#include <troupe/base/fault_point.hpp>
 #include <troupe/base/version.hpp>
 #include <troupe/runtime/process/worker_process.hpp>
 
@@ -146,6 +147,8 @@ void worker_main() {
   FileDescriptor socket(fd >= 0 ? fd : *inherited);
   if (fd >= 0)
     ::close(*inherited);
+  if (const Status armed = FaultPoints::arm_from_environment(); !armed)
+    end_process(exit_no_agent, armed.error().message().c_str());
 
   init_all_types();
   // Never destroyed: a worker ends by _exit, whatever its threads are doing.
