@@ -97,6 +97,9 @@ Status check(const RunConfig& config, bool is_function) {
     return wrong("RunConfig.log_to_file",
                  "threads share the output of the program; use Isolation::process or leave it "
                  "out");
+  if (config.stop_patience && config.stop_patience->count() < 0)
+    return wrong("RunConfig.stop_patience",
+                 "it must be zero or longer; leave it out for the usual");
   if (config.verbose < 0 || config.verbose > 2)
     return wrong("RunConfig.verbose", is(config.verbose) + "must be 0, 1 or 2");
   return ok();

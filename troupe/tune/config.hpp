@@ -83,7 +83,9 @@ struct FailureConfig {
   bool fail_fast = false;
 
   /// Deaths that are not the user's fault (killed from outside, host trouble) that a trial
-  /// survives. They never count as failures. -1: any number.
+  /// survives. They never count as failures. As after a failure the trial waits behind the others
+  /// and goes on from its newest checkpoint; with `TuneConfig::deterministic` it keeps its place.
+  /// -1: any number.
   std::int32_t max_infrastructure_failures = 10;
 
   /// The longest that one step may take (function API: from one report to the next); then it is
@@ -121,6 +123,13 @@ struct RunConfig {
 
   Isolation isolation = Isolation::process;
   ResourceRequest resources_per_trial{};
+
+  /// How long running trials have for one more result when the experiment is asked to stop (SIGINT,
+  /// SIGTERM, `Tuner::request_stop`). With that result a class trainable saves a checkpoint, where
+  /// `checkpoint_config` asks for any; without it the step is given up, and a restore goes on from
+  /// the checkpoint before. >= 0. Nothing: 20 s where a checkpoint would be saved, else 5 s. A
+  /// deterministic run does not wait: results that come out of turn would not count.
+  std::optional<Duration> stop_patience{};
 
   /// Write what a trial prints to `output.log` in its folder, too (process isolation).
   bool log_to_file = false;

@@ -21,6 +21,12 @@ void copy_tune_config(const TuneConfig& config, ExperimentSpec& spec) {
   spec.allow_repeats = config.allow_repeats;
 }
 
+/// Called when everything else of the specification stands.
+Duration default_stop_patience(const ExperimentSpec& spec) {
+  const bool saves = !spec.is_function && (spec.checkpoint_frequency > 0 || spec.checkpoint_at_end);
+  return std::chrono::seconds(saves ? 20 : 5);
+}
+
 void copy_run_config(const RunConfig& config, ExperimentSpec& spec) {
   const CheckpointConfig& checkpoints = config.checkpoint_config;
   spec.stop = config.stop;
@@ -40,6 +46,7 @@ void copy_run_config(const RunConfig& config, ExperimentSpec& spec) {
   spec.verbose = config.verbose;
   spec.result_files = config.result_files;
   spec.durability = config.durability;
+  spec.stop_patience = config.stop_patience.value_or(default_stop_patience(spec));
 }
 
 template <class Algorithm>
@@ -126,13 +133,6 @@ Result<SearchContext> search_context(const ExperimentSpec& spec) {
                        .allow_repeats = spec.allow_repeats};
 }
 
-Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {
-  TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, given, "searcher"));
-  TROUPE_TRY(context, search_context(spec));
-  auto searcher = given != nullptr ? Result<std::unique_ptr<Searcher>>(given->clone())
-                                   : make_searcher(spec.searcher, spec.searcher_options);
-  if (searcher)
-    TROUPE_RETURN_IF_ERROR((*searcher)->setup(context));
 std::vector<std::string> varying_parameters(const ParamSpace& space) {
   std::vector<std::string> paths;
   for (const ParamSpace::Leaf& leaf : space.leaves())
@@ -141,6 +141,13 @@ std::vector<std::string> varying_parameters(const ParamSpace& space) {
   return paths;
 }
 
+Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {
+  TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, given, "searcher"));
+  TROUPE_TRY(context, search_context(spec));
+  auto searcher = given != nullptr ? Result<std::unique_ptr<Searcher>>(given->clone())
+                                   : make_searcher(spec.searcher, spec.searcher_options);
+  if (searcher)
+    TROUPE_RETURN_IF_ERROR((*searcher)->setup(context));
   return searcher;
 }
 

@@ -32,7 +32,7 @@ namespace troupe::tune {
 
 /// Everything that was decided before the first trial; written once.
 struct ExperimentSpec {
-  static constexpr RecordInfo record{200, 2, "experiment_spec"};
+  static constexpr RecordInfo record{200, 3, "experiment_spec"};
 
   std::string name{};
   std::string trainable{};  ///< registered name
@@ -76,6 +76,7 @@ struct ExperimentSpec {
   std::vector<Config> points_to_evaluate{};
   std::vector<KnownResult> known_results{};
   bool allow_repeats = false;
+  Duration stop_patience = std::chrono::seconds(5);  ///< since version 3
 
   template <class Archive>
   void serialize(Archive& archive, unsigned version);
@@ -229,7 +230,6 @@ struct Suggested {
   }
 };
 
-/// What happened. The order of the alternatives is part of the format: append only.
 /// Before a restored run begins: rows that a repair of the store had dropped were written again, as
 /// the events before this one say. Nothing else changes.
 struct RowsRestored {
@@ -241,6 +241,7 @@ struct RowsRestored {
   }
 };
 
+/// What happened. The order of the alternatives is part of the format: append only.
 using RecordedBody = std::variant<RunBegan, WorkerStarted, TrialStarted, ResetRefused, Reported,
                                   CheckpointSaved, TrialEnded, TrialFailed, WorkerExited, Tick,
                                   StopRequested, ErroredTaken, Suggested, RowsRestored>;
@@ -254,7 +255,7 @@ enum class Outcome : std::uint8_t {
   terminated,  ///< over; `reason` says why
   paused,
   retried,     ///< failed, waits to be tried again; `reason` is the failure
-  restarted,   ///< an infrastructure failure: goes on at once on another worker
+  restarted,   ///< an infrastructure failure, or a refused reset: goes on elsewhere
   error,       ///< failed for good; `reason` is the failure
   unfinished,  ///< let go in the middle, to be restored later
 };

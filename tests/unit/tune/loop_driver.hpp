@@ -35,10 +35,12 @@ public:
   }
 
   /// As if the driver had been killed: what was accepted is there, the workers are gone.
-  void kill_and_restore(ResumeConfig resume = {}, const std::string& experiment_dir = "/exp") {
+  void kill_and_restore(ResumeConfig resume = {}, const std::string& experiment_dir = "/exp",
+                        std::optional<double> cpus = {}) {
     workers_.clear();
     computations_.clear();
     commands.clear();
+    cpus_ = cpus.value_or(cpus_);
     loop_ = TrialLoop::restore(journal, searcher(), scheduler(), {experiment_dir, cpus_}, resume)
                 .value_or_throw();
     take(loop_->start(clock_.now(), clock_.wall_ms()));

@@ -60,6 +60,25 @@ TEST_CASE("infrastructure failures are counted apart and never use up max_failur
   CHECK(driver.row(0).error.find("max_infrastructure_failures") != std::string::npos);
 }
 
+TEST_CASE("the order after an infrastructure failure is that after a failure of user code") {
+  for (const bool deterministic : {false, true}) {
+    CAPTURE(deterministic);
+    auto definition = samples(4, 1);
+    definition.tune_config.deterministic = deterministic;
+    LoopDriver driver(definition, 2);
+    // A restore on one CPU: trial 1 has to wait.
+    driver.kill_and_restore({}, "/exp", 1);
+    CHECK(driver.running() == std::vector<std::uint32_t>{0});
+    driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
+    // In a deterministic run a death by chance changes no order.
+    CHECK(driver.running() == std::vector<std::uint32_t>{deterministic ? 0U : 1U});
+    CHECK(driver.row(0).infrastructure_failures == 1);
+    CHECK(driver.row(0).failures == 0);
+    driver.finish(deterministic ? 0 : 1);
+    CHECK(driver.running() == std::vector<std::uint32_t>{deterministic ? 1U : 0U});
+  }
+}
+
 TEST_CASE("a full storage ends the run, blames no trial, and a restore goes on") {
   for (const bool deterministic : {false, true}) {
     CAPTURE(deterministic);

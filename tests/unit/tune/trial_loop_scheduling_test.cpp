@@ -225,8 +225,8 @@ TEST_CASE("a clean stop takes the next result with a checkpoint and leaves trial
   CHECK(driver.row(0).iteration == 2);
   CHECK(driver.all<StopTrial>().empty());
   // The other one takes too long.
-  CHECK(driver.loop().next_deadline() == driver.clock().now() + std::chrono::seconds(5));
-  driver.pass(std::chrono::seconds(5));
+  CHECK(driver.loop().next_deadline() == driver.clock().now() + std::chrono::seconds(20));
+  driver.pass(std::chrono::seconds(20));
   driver.send(Tick{});
   REQUIRE(driver.all<StopTrial>().size() == 1);
   driver.end(1);
@@ -236,6 +236,42 @@ TEST_CASE("a clean stop takes the next result with a checkpoint and leaves trial
   CHECK(driver.running() == std::vector<std::uint32_t>{0, 1});
   CHECK(driver.last_run(0).checkpoints.front().iteration == 2);
   CHECK(driver.last_run(0).key.attempt == 1);
+}
+
+TEST_CASE("a clean stop waits as long as it was told, and longer where a checkpoint comes of it") {
+  using std::chrono::seconds;
+  const auto patience = [](ExperimentDefinition definition) {
+    LoopDriver driver(std::move(definition));
+    driver.send(StopRequested{"SIGINT"});
+    driver.pass(seconds(3));
+    return *driver.loop().next_deadline() - driver.clock().now() + seconds(3);
+  };
+  CHECK(patience(samples(1)) == seconds(5));
+  CHECK(patience(samples(1, 3)) == seconds(20));
+  auto at_end = samples(1);
+  at_end.run_config.checkpoint_config.checkpoint_at_end = true;
+  CHECK(patience(at_end) == seconds(20));
+  auto told = samples(1, 3);
+  told.run_config.stop_patience = seconds(90);
+  CHECK(patience(told) == seconds(90));
+}
+
+TEST_CASE(
+    "a result that comes within the patience of a clean stop is saved, with at_end alone too") {
+  auto definition = samples(1);
+  definition.run_config.checkpoint_config.checkpoint_at_end = true;
+  LoopDriver driver(definition);
+  driver.report(0, {{"loss", 1}});
+  driver.send(StopRequested{"SIGTERM"});
+  driver.pass(std::chrono::seconds(19));
+  driver.send(Tick{});
+  CHECK(driver.all<StopTrial>().empty());
+  const auto answer = driver.report(0, {{"loss", 1}});
+  CHECK(answer->verdict == Verdict::stop);
+  driver.save(0, answer->save.value());
+  driver.end(0);
+  driver.kill_and_restore();
+  CHECK(driver.last_run(0).checkpoints.at(0).iteration == 2);
 }
 
 TEST_CASE("the time budget ends all trials, and a restore goes on with what is left of it") {

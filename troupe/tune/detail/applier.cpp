@@ -252,6 +252,12 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bo
       ++row.attempt;
       ++row.infrastructure_failures;
       row.error = decision.reason;
+      // In a run that equals every other one a death by chance must not change the order.
+      if (!parts_.setting.spec.deterministic) {
+        vacate(trial);
+        parts_.state.trials.set_state(trial, TrialState::pending);
+        parts_.scheduler->on_retry(row.id);
+      }
       break;
     default:
       break;  // unfinished: it stays RUNNING without a worker until a restore

@@ -137,12 +137,12 @@ Status LoopMachine::replay(Sequence sequence, const EventRecord& event, std::siz
                            std::vector<RowWrite>* rows) {
   try {
     Applier applier(parts_, sequence, event.run_time, event.wall_ms);
+    Decision decision = event.decision;
+    TROUPE_RETURN_IF_ERROR(carry_out(applier, event.body, decision, false, event.run_time));
     if (rows != nullptr) {
       applier.write_rows();
       *rows = std::move(applier.output().rows);
     }
-    Decision decision = event.decision;
-    TROUPE_RETURN_IF_ERROR(carry_out(applier, event.body, decision, false, event.run_time));
     last_ = sequence;
     bytes_since_snapshot_ += bytes;
     return ok();

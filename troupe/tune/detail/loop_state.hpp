@@ -16,8 +16,9 @@
 
 namespace troupe::tune::detail {
 
-/// How long trials have for one more result when the experiment stops or its time is over.
-inline constexpr Duration patience = std::chrono::seconds(5);
+/// How long trials have for one more result when the time of the experiment is over. When it is
+/// asked to stop: `ExperimentSpec::stop_patience`.
+inline constexpr Duration budget_patience = std::chrono::seconds(5);
 
 /// How long the row of a deleted checkpoint is kept: much longer than a decision takes to become
 /// durable, so that a restart in between still finds what to delete.

@@ -77,7 +77,8 @@ std::optional<Action> Planner::stop_everything() const {
   if (!state.drain)
     return std::nullopt;
   // Taking turns is over when the experiment stops; what waits for its turn is reported again.
-  if (parts_.setting.spec.deterministic || run_time_ >= state.drain_since + patience)
+  const ExperimentSpec& spec = parts_.setting.spec;
+  if (spec.deterministic || run_time_ >= state.drain_since + spec.stop_patience)
     return first_running_to_halt(false, state.drain->reason);
   return std::nullopt;
 }
@@ -94,7 +95,7 @@ std::optional<Action> Planner::obey_budget() const {
     for (const auto& [order, id] : *queue)
       if (state.trials.find(id)->phase == Phase::running)
         return EndTrial{id, "time budget"};
-  if (run_time_ >= *budget + patience)
+  if (run_time_ >= *budget + budget_patience)
     return first_running_to_halt(true, "time budget");
   return std::nullopt;
 }
@@ -239,7 +240,8 @@ std::optional<Duration> Planner::deadline(const LoopParts& parts) {
   // After that only trials that still run are waited for, and those are not told twice.
   if (!Planner(parts, state.run_time, false).first_running_to_halt(false, {}))
     return std::nullopt;
-  return state.drain ? state.drain_since + patience : *budget + patience;
+  return state.drain ? state.drain_since + parts.setting.spec.stop_patience
+                     : *budget + budget_patience;
 }
 
 }  // namespace troupe::tune::detail

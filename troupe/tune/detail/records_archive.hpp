@@ -98,6 +98,8 @@ void ExperimentSpec::serialize(Archive& archive, unsigned version) {
   archive& durability;
   if (version >= 2)
     archive& more_objectives& constraints& points_to_evaluate& known_results& allow_repeats;
+  if (version >= 3)
+    archive& stop_patience;
 }
 
 template <class Archive>
