@@ -38,7 +38,7 @@ struct TpeOptions {
   bool magic_clip = true;
   /// Kernels of good trials may be so many times narrower than that, at least 1: what makes it
   /// converge.
-  double sharpness = 3;
+  double sharpness = 5;
   /// Do the ends of a range count as neighbours of the outermost kernels?
   bool endpoints = false;
 

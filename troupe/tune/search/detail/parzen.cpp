@@ -32,7 +32,23 @@ void add_match(double* __restrict__ acc, const double* __restrict__ category, do
 }
 
 /// log of the integral of the standard normal density over [z - width / 2, z + width / 2].
-double log_cell(double z, double width) {
+double log_cell(double z, double width, double log_width) {
+  const double tilt = z * width;
+  const double square = tilt * tilt;
+  // In a narrow cell the density is nearly exponential: log(sinh(tilt / 2) / (tilt / 2)) and a
+  // correction, by their series. 1e-9 of the value at most where it matters, |z| < 8.
+  if (width < 0.03 && square < 1) {
+    const double sinh = square / 24 * (1 - square / 120 * (1 - square / 63));
+    return normal_log_pdf(z) + log_width + sinh - width * width / 24 * (1 + square / 30);
+  }
+  // Beyond ten widths nothing depends on the digits of less than 1e-23: the asymptotic series.
+  const double edge = std::abs(z) - 0.5 * width;
+  if (edge > 10) {
+    const double t = 1 / (edge * edge);
+    const double beyond = edge * width + 0.5 * width * width;
+    const double rest = beyond > 40 ? 1 : 1 - std::exp(-beyond) * edge / (edge + width);
+    return normal_log_pdf(edge) + std::log((1 - t * (1 - 3 * t * (1 - 5 * t))) / edge * rest);
+  }
   if (width > 0.5 || std::abs(z) * width > 2)
     return log_normal_mass(z - 0.5 * width, z + 0.5 * width);
   // Gauss and Legendre with 5 points: 1e-9 of the value at most, at a third of the time.
@@ -161,6 +177,7 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
     if (type == kernels.mean.size()) {
       kernels.mean.push_back(x);
       kernels.inverse.push_back(1 / sigma);
+      kernels.log_inverse.push_back(-std::log(sigma));
       kernels.log_mass.push_back(log_mass);
     }
     kernels.type[kernel] = static_cast<std::uint32_t>(type);
@@ -192,6 +209,7 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
     kernels.type[m] = static_cast<std::uint32_t>(kernels.mean.size());
     kernels.mean.push_back(0.5);
     kernels.inverse.push_back(1);
+    kernels.log_inverse.push_back(0);
     kernels.log_mass.push_back(log_mass);
   } else {
     kernels.mean[m] = 0.5;
@@ -258,10 +276,12 @@ std::vector<double> Parzen::log_density(std::span<const double> points, std::siz
       std::vector<double>& table = entry->second;
       if (added) {
         const auto [low, high] = kernels.axis->cell(entry->first);
+        const double width = high - low;
+        const double log_width = std::log(width);
         table.resize(kernels.mean.size());
         for (std::size_t t = 0; t < table.size(); ++t)
           table[t] = log_cell((0.5 * (low + high) - kernels.mean[t]) * kernels.inverse[t],
-                              (high - low) * kernels.inverse[t]) -
+                              width * kernels.inverse[t], log_width + kernels.log_inverse[t]) -
                      kernels.log_mass[t];
       }
       cells[a].push_back(table.data());

@@ -75,6 +75,7 @@ private:
     Kind kind = Kind::continuous;
     std::vector<double> mean{};         ///< of each kernel, or class; categories: the observed one
     std::vector<double> inverse{};      ///< 1 / width
+    std::vector<double> log_inverse{};  ///< classes: its logarithm
     std::vector<double> log_mass{};     ///< classes: inside of the box
     std::vector<std::uint32_t> type{};  ///< discrete: the class of each kernel
     double miss = 0;                    ///< categories: log of the probability of another category
