@@ -74,6 +74,17 @@ TEST_CASE("running trials are bad with the constant liar, and nothing without it
   CHECK(TpeSplitter().split(all, 1, false).others.empty());
 }
 
+TEST_CASE("failed trials are bad and listed, or left out") {
+  const std::vector<Observation> all = {observation(State::failed, {-1}),
+                                        observation(State::complete, {1}),
+                                        observation(State::failed, {})};
+  const TpeSplit split = TpeSplitter().split(all, 2, true);
+  CHECK(split.good == Indices{1});
+  CHECK(split.others == Indices{0, 2});
+  CHECK(split.failed == Indices{0, 2});
+  CHECK(TpeSplitter().split(all, 2, true, false).others.empty());
+}
+
 TEST_CASE("with several objectives whole ranks are good first") {
   std::vector<Observation> all;
   for (const auto& losses :

@@ -19,6 +19,7 @@ Value options_data(const TpeOptions& options) {
              {"model", std::string(model_names[static_cast<std::size_t>(options.model)])},
              {"group", options.group},
              {"constant_liar", options.constant_liar},
+             {"failure_weight", options.failure_weight},
              {"prior_weight", options.prior_weight},
              {"good_fraction", options.good_fraction},
              {"max_good", options.max_good},
@@ -63,7 +64,7 @@ private:
 
 TpeOptions TpeOptions::optuna() {
   TpeOptions options;
-  options.candidates = 24;
+  options.failure_weight = 0;
   options.rank_weights = false;
   options.sharpness = 1;
   return options;
@@ -80,6 +81,7 @@ Result<TpeOptions> tpe_options(const Value& options) {
   tpe.model = static_cast<TpeOptions::Model>(model);
   reader.read("group", tpe.group);
   reader.read("constant_liar", tpe.constant_liar);
+  reader.read("failure_weight", tpe.failure_weight, 0, 1e6);
   reader.read("prior_weight", tpe.prior_weight, 1e-6, 1e6);
   reader.read("good_fraction", tpe.good_fraction, 1e-6, 1);
   reader.read("max_good", tpe.max_good, 1, most);

@@ -26,6 +26,9 @@ struct TpeOptions {
   bool group = true;
   /// Trials that run count as bad ones, so that suggestions made at once differ.
   bool constant_liar = true;
+  /// As how many bad trials a failed one counts, so that regions where trials fail are left; 0: not
+  /// at all.
+  double failure_weight = 3;
   /// Weight of the flat distribution over the whole space, in trials. Above 0.
   double prior_weight = 1;
   /// Share of the trials that count as good, and at most how many (one objective), above 0.

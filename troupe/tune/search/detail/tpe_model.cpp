@@ -47,7 +47,8 @@ std::optional<Point> TpeModel::propose(const Design& design, const History& hist
   const auto share = static_cast<std::size_t>(
       std::ceil(options_.good_fraction * static_cast<double>(known) - 1e-9));
   const std::size_t good = several ? share : std::min<std::size_t>(share, options_.max_good);
-  const TpeSplit split = splitter_.split(all, good, options_.constant_liar);
+  const TpeSplit split =
+      splitter_.split(all, good, options_.constant_liar, options_.failure_weight > 0);
   const std::vector<Block> parts = blocks(design.size(), several, history);
 
   const auto cells = design.cells();
@@ -155,7 +156,8 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
                         .endpoints = options_.endpoints};
   const Parzen below(design.axes(), block, columns_, good, weights_of_good(split, good), options);
   options.sharpness = 1;
-  const Parzen above(design.axes(), block, columns_, others, age_weights(others.size()), options);
+  const Parzen above(design.axes(), block, columns_, others, weights_of_others(split, others),
+                     options);
 
   const std::size_t count = options_.candidates;
   const std::vector<double> points = below.sample(random, count);
@@ -196,6 +198,16 @@ std::vector<double> TpeModel::weights_of_good(const TpeSplit& split,
   }
   for (double& weight : weights)  // as much together as without ranks, compared with the prior
     weight *= static_cast<double>(members.size()) / sum;
+  return weights;
+}
+
+std::vector<double> TpeModel::weights_of_others(const TpeSplit& split,
+                                                std::span<const std::uint32_t> members) const {
+  std::vector<double> weights = age_weights(members.size());
+  if (!split.failed.empty())
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (std::binary_search(split.failed.begin(), split.failed.end(), members[i]))
+        weights[i] = options_.failure_weight;
   return weights;
 }
 

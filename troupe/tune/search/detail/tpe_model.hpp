@@ -45,6 +45,8 @@ private:
   static bool put(const Ranking& ranking, std::size_t place, Point& point);
   [[nodiscard]] std::vector<double> weights_of_good(const TpeSplit& split,
                                                     std::span<const std::uint32_t> members) const;
+  [[nodiscard]] std::vector<double> weights_of_others(const TpeSplit& split,
+                                                      std::span<const std::uint32_t> members) const;
   [[nodiscard]] bool tried(const Point& point) const;
 
   TpeOptions options_;

@@ -136,7 +136,8 @@ std::vector<std::uint32_t> TpeSplitter::best_front(const std::vector<Observation
   return good;
 }
 
-TpeSplit TpeSplitter::split(const std::vector<Observation>& all, std::size_t count, bool liar) {
+TpeSplit TpeSplitter::split(const std::vector<Observation>& all, std::size_t count, bool liar,
+                            bool failures) {
   TpeSplit split;
   std::vector<std::uint32_t> fronts;  // complete ones of several objectives
   std::vector<Key> keys;
@@ -144,11 +145,13 @@ TpeSplit TpeSplitter::split(const std::vector<Observation>& all, std::size_t cou
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const Observation& o = all[i];
     split.several = split.several || o.losses.size() > 1;
-    if (o.state == State::failed || (o.state == State::running && liar))
+    if (o.state == State::failed && failures)
+      split.failed.push_back(i);
+    if ((o.state == State::failed && failures) || (o.state == State::running && liar))
       split.others.push_back(i);
     else if (o.state == State::complete && o.feasible() && o.losses.size() > 1)
       fronts.push_back(i);
-    else if (o.over())
+    else if (o.over() && o.state != State::failed)
       keys.push_back(key_of(o, i));
   }
   if (!fronts.empty()) {

@@ -12,8 +12,9 @@ namespace troupe::tune::detail {
 struct TpeSplit {
   std::vector<std::uint32_t> good{};
   std::vector<std::uint32_t> others{};
-  std::vector<std::uint32_t> ranks{};  ///< of each good one, 0: the best; not with several
-  bool several = false;                ///< are there several objectives?
+  std::vector<std::uint32_t> ranks{};   ///< of each good one, 0: the best; not with several
+  std::vector<std::uint32_t> failed{};  ///< those of `others` that failed
+  bool several = false;                 ///< are there several objectives?
 };
 
 /// Which of the points of a Pareto front cover the most volume together: `count` of them, chosen
@@ -29,8 +30,10 @@ public:
   /// The `count` best observations and the others. Order of preference: feasible complete ones by
   /// loss (several objectives: by Pareto rank, then by covered volume), feasible pruned ones that
   /// came furthest (then by loss; last those without any), infeasible ones by violation. Failed
-  /// ones are never good. Running ones are among the others with `liar`, else nowhere.
-  TpeSplit split(const std::vector<Observation>& all, std::size_t count, bool liar);
+  /// ones are never good, and left out without `failures`. Running ones are among the others with
+  /// `liar`, else nowhere.
+  TpeSplit split(const std::vector<Observation>& all, std::size_t count, bool liar,
+                 bool failures = true);
 
 private:
   std::vector<std::uint32_t> best_front(const std::vector<Observation>& all,
