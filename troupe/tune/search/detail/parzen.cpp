@@ -203,18 +203,22 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
   if (current != UINT32_MAX)
     place(current, x, first && !ends ? 0 : x - previous_x, ends ? 1 - x : 0);
 
-  // The prior: in the middle, as wide as the box.
+  add_prior(kernels);
+}
+
+void Parzen::add_prior(Kernels& kernels) {
+  const std::size_t prior = kernels_ - 1;
   const double log_mass = std::log(std::erf(0.5 * inv_sqrt_2));
-  if (discrete) {
-    kernels.type[m] = static_cast<std::uint32_t>(kernels.mean.size());
+  if (kernels.kind == Kind::discrete) {
+    kernels.type[prior] = static_cast<std::uint32_t>(kernels.mean.size());
     kernels.mean.push_back(0.5);
     kernels.inverse.push_back(1);
     kernels.log_inverse.push_back(0);
     kernels.log_mass.push_back(log_mass);
   } else {
-    kernels.mean[m] = 0.5;
-    kernels.inverse[m] = 1;
-    base_[m] -= log_mass + ln_sqrt_2pi;
+    kernels.mean[prior] = 0.5;
+    kernels.inverse[prior] = 1;
+    base_[prior] -= log_mass + ln_sqrt_2pi;
   }
 }
 

@@ -84,6 +84,8 @@ private:
 
   void add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                    std::span<const std::uint32_t> slot, Kernels& kernels);
+  /// On a numeric axis: in the middle, as wide as the box.
+  void add_prior(Kernels& kernels);
   void add_categorical(const ParzenColumn& column, std::span<const std::uint32_t> members,
                        Kernels& kernels);
   double draw(const Kernels& kernels, std::size_t kernel, Random& random) const;
