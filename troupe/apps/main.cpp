@@ -1,16 +1,32 @@
 #include <troupe/apps/commands.hpp>
+#include <troupe/base/detail/edit_distance.hpp>
 #include <troupe/base/error.hpp>
 #include <troupe/base/version.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 namespace {
 
 using namespace troupe;
+
+/// Says so when the first argument is no command. CLI11 would only say that one is missing.
+bool is_unknown_command(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    names.push_back(command->get_name());
+  if (given.starts_with('-') || std::find(names.begin(), names.end(), given) != names.end())
+    return false;
+  std::fprintf(stderr, "troupe: there is no command '%s'%s; troupe --help lists them\n",
+               given.c_str(), troupe::detail::did_you_mean(given, names).c_str());
+  return true;
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Looks at experiments of Troupe. Reading never disturbs a run."};
@@ -25,6 +41,8 @@ int run(int argc, char** argv) {
   apps::add_show(app, status);
   apps::add_doctor(app, status);
   apps::add_version(app, status);
+  if (argc > 1 && is_unknown_command(app, argv[1]))
+    return apps::exit_usage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -169,6 +169,29 @@ TEST_CASE("what is not there is refused with close matches and its own exit stat
   CHECK(command(lab, {"show", "test", "--json", "--follow"}).exit_status == 2);
 }
 
+TEST_CASE("list never cuts a name, takes the storage path as an option, and speaks JSON") {
+  Lab lab;
+  const std::string name(60, 'n');
+  auto options = five_trials(lab);
+  options.run_config.name = name;
+  (void)tune::Tuner(lab.runtime, "Quadratic", options).fit();
+  const auto list = command(lab, {"list", "--storage-path", lab.scratch.path().string()});
+  CHECK_MESSAGE(has(list.out, name + ' '), list.out);
+  const auto json = command(lab, {"list", "--json", lab.scratch.path().string()});
+  const auto data = parse_json(json.out);
+  REQUIRE_MESSAGE(data.has_value(), json.out);
+  REQUIRE(data->as_list().size() == 1);
+  CHECK(data->as_list()[0].as_map().at("name") == Value(name));
+  CHECK(data->as_list()[0].as_map().at("best/score").is_number());
+}
+
+TEST_CASE("a command that there is not is named with close ones") {
+  Lab lab;
+  const auto wrong = command(lab, {"lst"});
+  CHECK(wrong.exit_status == 2);
+  CHECK_MESSAGE(has(wrong.err, "did you mean 'list'?"), wrong.err);
+}
+
 TEST_CASE("doctor tells damage by its exit status, and list lives with it") {
   Lab lab;
   (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();

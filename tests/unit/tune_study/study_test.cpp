@@ -75,8 +75,8 @@ TEST_CASE("asked twice for a parameter a trial answers the same, asked otherwise
 }
 
 TEST_CASE("a scheduler prunes, and pruned trials are never the best") {
-  Study study({.searcher = random_search(),
-               .scheduler = asha({.max_t = 100, .reduction_factor = 3})});
+  Study study(
+      {.searcher = random_search(), .scheduler = asha({.max_t = 100, .reduction_factor = 3})});
   study.optimize(
       [](StudyTrial& trial) {
         const double x = trial.suggest_float("x", 0, 1);

@@ -83,7 +83,7 @@ std::vector<std::size_t> natural_widths(const TextTable& table) {
       if (column < row.size())
         widest = std::max(widest, display_width(row[column]));
     const bool rigid = column < table.rigid;
-    widths.push_back(std::min(widest, rigid ? max_rigid_width : table.max_cell_width));
+    widths.push_back(std::min(widest, rigid ? table.max_rigid_width : table.max_cell_width));
   }
   return widths;
 }

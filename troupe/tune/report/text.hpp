@@ -48,9 +48,8 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;
   std::size_t max_cell_width = 20;
   std::size_t rigid = 0;  ///< so many first columns are cut at `max_rigid_width` only
+  std::size_t max_rigid_width = 32;
 };
-
-inline constexpr std::size_t max_rigid_width = 32;
 
 /// Columns that the table needs when every cell is cut as far as `render_table` does.
 [[nodiscard]] std::size_t least_table_width(const TextTable& table);

@@ -28,9 +28,8 @@ public:
     if (options_.scheduler) {
       scheduler_ = options_.scheduler->clone();
       scheduler_
-          ->setup({.metric = std::string(objective_name),
-                   .mode = options_.mode,
-                   .seed = options_.seed})
+          ->setup(
+              {.metric = std::string(objective_name), .mode = options_.mode, .seed = options_.seed})
           .value_or_throw();
     }
   }
@@ -139,8 +138,8 @@ public:
       const Trial& t = trial.shown;
       if (t.pending || t.ending != Ending::finished || !t.value || *t.value != *t.value)
         continue;
-      if (!best || better_score(score_of(*t.value, options_.mode),
-                                score_of(*best->value, options_.mode)))
+      if (!best ||
+          better_score(score_of(*t.value, options_.mode), score_of(*best->value, options_.mode)))
         best = t;
     }
     return best;

@@ -95,9 +95,9 @@ class Study {
 public:
   struct Trial {
     TrialId number{};
-    Config params{};                   ///< those that it was asked for
-    std::optional<double> value{};     ///< final, or reported last
-    std::uint64_t step = 0;            ///< of the value
+    Config params{};                ///< those that it was asked for
+    std::optional<double> value{};  ///< final, or reported last
+    std::uint64_t step = 0;         ///< of the value
     bool pending = true;
     Ending ending = Ending::finished;  ///< when it is not pending; stopped: pruned
   };
