@@ -2,10 +2,7 @@
 
 #include <troupe/actors/protocol.hpp>
 
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
+#include <memory>
 
 namespace troupe::detail {
 
@@ -15,8 +12,8 @@ namespace troupe::detail {
 /// Thread rules: any thread.
 class CheckpointRemover {
 public:
-  CheckpointRemover() = default;
-  /// Finishes the removal that runs; the others are dropped.
+  CheckpointRemover();
+  /// Drops what waits. A removal that runs goes on alone: nobody waits for storage that hangs.
   ~CheckpointRemover();
   CheckpointRemover(const CheckpointRemover&) = delete;
   CheckpointRemover& operator=(const CheckpointRemover&) = delete;
@@ -26,14 +23,8 @@ public:
   bool drain(Duration timeout);
 
 private:
-  void work();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<DeleteCheckpoint> orders_;
-  bool busy_ = false;
-  bool stop_ = false;
-  std::thread thread_;  ///< started with the first order
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace troupe::detail

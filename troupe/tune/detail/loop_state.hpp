@@ -102,7 +102,4 @@ struct LoopSnapshot {
   }
 };
 
-/// The ledger that goes with the state: capacity and what RUNNING trials hold of it.
-ResourceLedger make_ledger(const LoopParts& parts, double cpus);
-
 }  // namespace troupe::tune::detail
