@@ -8,10 +8,10 @@ source "$(dirname "$0")/common.sh"
 
 tools=(cmake ninja-build g++ ccache pkg-config)
 libraries=(
-  librocksdb-dev libboost-serialization-dev libssl-dev
+  librocksdb-dev libboost-serialization-dev libeigen3-dev libssl-dev
   nlohmann-json3-dev libcli11-dev libspdlog-dev doctest-dev
 )
-examples=(libeigen3-dev zlib1g-dev dataset-fashion-mnist)
+examples=(zlib1g-dev dataset-fashion-mnist)
 
 missing_packages() {
   local package

@@ -43,12 +43,14 @@ std::vector<SearchContext> contexts() {
   return all;
 }
 
-std::string all_broken(const Searcher& searcher, bool may_repeat = false) {
+std::string all_broken(const Searcher& searcher, bool may_repeat = false,
+                       std::uint32_t steps = SearcherSuiteOptions{}.steps) {
   std::string broken;
   for (const SearchContext& context : contexts())
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
       for (const std::string& rule :
-           check_searcher(searcher, context, {.seed = seed, .may_repeat = may_repeat}))
+           check_searcher(searcher, context,
+                          {.seed = seed, .steps = steps, .may_repeat = may_repeat}))
         broken += rule + '\n';
   return broken;
 }
@@ -113,8 +115,12 @@ TEST_CASE("basic_variant keeps the contract") {
 }
 
 TEST_CASE("every searcher that is made by name keeps the contract") {
-  for (const std::string& name : searcher_names())
-    CHECK(all_broken(*make_searcher(name, {}).value_or_throw(), name == "basic_variant") == "");
+  for (const std::string& name : searcher_names()) {
+    // Models that take long to fit do so from the tenth trial on.
+    const std::uint32_t steps = name == "gp" || name == "auto" ? 80 : 300;
+    CHECK(all_broken(*make_searcher(name, {}).value_or_throw(), name == "basic_variant", steps) ==
+          "");
+  }
 }
 
 TEST_CASE("the suite notices each broken rule") {

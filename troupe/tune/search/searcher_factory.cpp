@@ -1,6 +1,7 @@
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
 #include <troupe/tune/search/tpe.hpp>
@@ -32,6 +33,11 @@ Made make_bohb(const Value& options) {
   return bohb(read)->clone();
 }
 
+Made make_gp(const Value& options) {
+  TROUPE_TRY(read, gp_options(options));
+  return gp(read)->clone();
+}
+
 Made make_tpe(const Value& options) {
   TROUPE_TRY(read, tpe_options(options));
   return tpe(read)->clone();
@@ -41,6 +47,7 @@ Made make_tpe(const Value& options) {
 constexpr std::array rows = {
     Row{"basic_variant", plain<basic_variant>},
     Row{"bohb", make_bohb},
+    Row{"gp", make_gp},
     Row{"random", plain<random_search>},
     Row{"tpe", make_tpe},
 };

@@ -1,0 +1,140 @@
+#include <troupe/tune/search/detail/gp_data.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace troupe::tune::detail {
+namespace {
+
+/// Mixes the number of a trial: an order that looks random and never changes.
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+
+bool before(const Observation* a, const Observation* b) {
+  if (a->losses[0] != b->losses[0])
+    return a->losses[0] < b->losses[0];
+  return a->trial < b->trial;
+}
+
+bool close(const Point& a, const Point& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (exists(a[i]) != exists(b[i]))
+      return false;
+    if (exists(a[i]) && std::abs(a[i] - b[i]) > thinning_distance)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+double chebyshev(const Design& design, const Point& a, const Point& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (exists(a[i]) != exists(b[i]))
+      return 1;
+    if (!exists(a[i]))
+      continue;
+    const double difference = std::abs(a[i] - b[i]);
+    largest =
+        std::max(largest, design.axes()[i].categorical() ? std::min(1.0, difference) : difference);
+  }
+  return largest;
+}
+
+Eigen::VectorXd GpData::losses(std::size_t objective) const {
+  std::vector<double> complete;
+  for (const Observation* o : seen)
+    if (o->state == Observation::State::complete)
+      complete.push_back(o->losses[objective]);
+  const auto middle = complete.begin() + static_cast<std::ptrdiff_t>(complete.size() / 2);
+  std::nth_element(complete.begin(), middle, complete.end());
+  Eigen::VectorXd result(static_cast<Eigen::Index>(seen.size()));
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    double loss = seen[i]->losses[objective];
+    if (seen[i]->state == Observation::State::pruned && !complete.empty())
+      loss = std::max(loss, *middle);
+    result[static_cast<Eigen::Index>(i)] = loss;
+  }
+  return result;
+}
+
+Eigen::VectorXd GpData::excess(std::size_t constraint) const {
+  Eigen::VectorXd result(static_cast<Eigen::Index>(seen.size()));
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    result[static_cast<Eigen::Index>(i)] = seen[i]->excess[constraint];
+  return result;
+}
+
+std::vector<std::size_t> representative(const std::vector<const Observation*>& seen,
+                                        std::size_t count) {
+  std::vector<std::size_t> all(seen.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (all.size() <= count)
+    return all;
+  std::vector<bool> chosen(seen.size(), false);
+  std::vector<std::size_t> order = all;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return before(seen[a], seen[b]); });
+  std::size_t left = count;
+  const auto take = [&](std::size_t i) {
+    if (left > 0 && !chosen[i]) {
+      chosen[i] = true;
+      --left;
+    }
+  };
+  for (std::size_t i = 0; i < count / 3; ++i)
+    take(order[i]);
+  for (std::size_t i = 0; i < count / 4; ++i)
+    take(seen.size() - 1 - i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return mixed(seen[a]->trial.value) < mixed(seen[b]->trial.value);
+  });
+  for (const std::size_t i : order)
+    take(i);
+  std::erase_if(all, [&](std::size_t i) { return !chosen[i]; });
+  return all;
+}
+
+GpData gp_data(const History& history, std::size_t max_observations) {
+  constexpr std::size_t max_others = 64;
+  GpData data;
+  std::vector<const Observation*> valued;
+  for (const Observation& o : history.all()) {
+    if (o.valued())
+      valued.push_back(&o);
+    else if (!o.over())
+      data.running.push_back(&o);
+    else if (o.state == Observation::State::failed)
+      data.failed.push_back(&o);
+    if (o.valued() && o.state == Observation::State::complete && o.feasible() &&
+        (data.best == nullptr || before(&o, data.best)))
+      data.best = &o;
+  }
+  for (auto* list : {&data.running, &data.failed})
+    if (list->size() > max_others)
+      list->erase(list->begin(), list->end() - static_cast<std::ptrdiff_t>(max_others));
+  for (const std::size_t i : representative(valued, 2 * max_observations))
+    data.seen.push_back(valued[i]);
+  // Of points that nearly coincide the best one stays: a process with the noise floor could not
+  // tell them apart, and they would cost time and weigh too much.
+  std::vector<const Observation*> order = data.seen;
+  std::sort(order.begin(), order.end(), before);
+  std::vector<const Observation*> kept;
+  for (const Observation* o : order)
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const Observation* other) { return close(o->point, other->point); }))
+      kept.push_back(o);
+  std::sort(kept.begin(), kept.end());  // they lie in one vector: the order of creation
+  data.seen.clear();
+  for (const std::size_t i : representative(kept, max_observations))
+    data.seen.push_back(kept[i]);
+  return data;
+}
+
+}  // namespace troupe::tune::detail

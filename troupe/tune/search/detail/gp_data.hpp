@@ -1,0 +1,43 @@
+#pragma once
+
+#include <troupe/tune/search/detail/features.hpp>
+#include <troupe/tune/search/detail/history.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <Eigen/Core>
+
+/// What a Gaussian process is shown of a history.
+namespace troupe::tune::detail {
+
+struct GpData {
+  /// Observations with values, thinned out and not more than asked for.
+  std::vector<const Observation*> seen{};
+  std::vector<const Observation*> running{};  ///< the newest ones
+  std::vector<const Observation*> failed{};   ///< the newest ones
+  /// The feasible one with the least first loss, or null pointer.
+  const Observation* best = nullptr;
+
+  /// Number `objective` of those seen. A pruned trial's is at least the median of the complete
+  /// ones: it was worse than others when it was stopped, and would look better than it is.
+  [[nodiscard]] Eigen::VectorXd losses(std::size_t objective) const;
+  [[nodiscard]] Eigen::VectorXd excess(std::size_t constraint) const;
+};
+
+/// Points closer than this to a better one say nothing that a model with noise could use.
+inline constexpr double thinning_distance = 1e-4;
+
+[[nodiscard]] GpData gp_data(const History& history, std::size_t max_observations);
+
+/// At most `count` of the numbers 0 ... size - 1: those with the least loss, the last, and some
+/// between, evenly mixed; the same ones whatever else is asked.
+[[nodiscard]] std::vector<std::size_t> representative(const std::vector<const Observation*>& seen,
+                                                      std::size_t count);
+
+/// The largest difference in a coordinate; 1 where a category or the existence differs.
+[[nodiscard]] double chebyshev(const Design& design, const Point& a, const Point& b);
+
+}  // namespace troupe::tune::detail

@@ -1,0 +1,311 @@
+#include <troupe/tune/search/detail/acquisition_search.hpp>
+#include <troupe/tune/search/detail/gp_searcher.hpp>
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/sobol.hpp>
+#include <troupe/tune/search/gp.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace troupe::tune {
+namespace detail {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+/// Suggestions are at least this far from all others, in the unit cube.
+constexpr double smallest_distance = 1e-6;
+
+// Counters of random numbers.
+constexpr std::uint32_t counter_search = 1;
+constexpr std::uint32_t counter_fill = 100;
+
+/// In the order of GpOptions::Warp.
+const std::vector<std::string_view> warp_names{"automatic", "none", "yeo_johnson"};
+
+std::vector<Point> points_of(const std::vector<const Observation*>& observations) {
+  std::vector<Point> points;
+  for (const Observation* o : observations)
+    points.push_back(o->point);
+  return points;
+}
+
+}  // namespace
+
+Value GpSearcher::options() const {
+  return Map{{"startup_trials", options_.startup_trials},
+             {"warp", std::string(warp_names.at(static_cast<std::size_t>(options_.warp)))},
+             {"trust_region", options_.trust_region},
+             {"fantasies", options_.fantasies},
+             {"max_observations", options_.max_observations}};
+}
+
+Status GpSearcher::begin() {
+  TROUPE_RETURN_IF_ERROR(gp_options(options()));
+  sobol_.reset();
+  if (design().size() <= Sobol::max_dimensions)
+    sobol_ = std::make_shared<const Sobol>(design().size(), context().seed);
+  features_ = Features(design());
+  fits_ = {};
+  region_ = {};
+  best_.reset();
+  for (const Observation& observation : history().all())
+    observed(observation);
+  return ok();
+}
+
+Result<ModelSearcher::Proposal> GpSearcher::propose(TrialId trial, std::uint32_t attempt) const {
+  if (design().size() == 0)
+    return Proposal{};
+  const GpData data = gp_data(history(), options_.max_observations);
+  if (history().size() < options_.startup_trials || data.seen.size() < 2)
+    return Proposal{startup_point(trial, attempt), {}};
+  const bool refit = fits_.over != history().over();
+  const Fits fits = refit ? fit(data) : fits_;
+  Map note;
+  if (refit)
+    note["fits"] = save(fits);
+  if (attempt == 0)
+    if (const auto step = trust_step(data, fits, trial)) {
+      note["step"] = List{step->gain, step->radius, step->length, data.best->losses[0]};
+      const auto axes = trust_axes(data.best->point);
+      return Proposal{with_axes(data.best->point, axes, step->point), std::move(note)};
+    }
+  const auto made = acquisition(data, fits, trial);
+  std::optional<Point> point;
+  if (made)
+    point = acquisition_point(data, *made, fits, trial, attempt);
+  if (!point)
+    point = startup_point(trial, attempt + counter_fill);
+  return Proposal{std::move(point), std::move(note)};
+}
+
+std::optional<Point> GpSearcher::startup_point(TrialId trial, std::uint32_t attempt) const {
+  // Where everything failed so far, the point farthest from all that was tried; else the next of
+  // the sequence.
+  constexpr std::uint32_t choices = 64;
+  const bool hopeless =
+      history().over() > 0 &&
+      std::all_of(history().all().begin(), history().all().end(), [](const Observation& o) {
+        return !o.over() || o.state == Observation::State::failed;
+      });
+  std::optional<Point> best;
+  double farthest = -1;
+  for (std::uint32_t i = 0; i < choices; ++i) {
+    Point point;
+    if (sobol_ != nullptr) {
+      const std::uint64_t index = hopeless || i + attempt > 0
+                                      ? random(trial, counter_fill + attempt).below(1U << 30U) + i
+                                      : created();
+      point = sobol_->point(index);
+      for (std::size_t a = 0; a < point.size(); ++a)
+        point[a] = design().axes()[a].from_uniform(point[a]);
+      point = design().canonical(std::move(point));
+    } else {
+      point = random_point(trial, counter_fill + attempt + i);
+    }
+    if (!design().allowed(point) || !is_new(point))
+      continue;
+    if (!hopeless)
+      return point;
+    double nearest = 1e300;
+    for (const Observation& o : history().all())
+      nearest = std::min(nearest, (features_(o.point) - features_(point)).squaredNorm());
+    if (nearest > farthest) {
+      farthest = nearest;
+      best = std::move(point);
+    }
+  }
+  return best;
+}
+
+bool GpSearcher::is_new(const Point& point) const {
+  return std::none_of(history().all().begin(), history().all().end(), [&](const Observation& o) {
+    return chebyshev(design(), o.point, point) < smallest_distance;
+  });
+}
+
+std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
+                                                   const Acquisition& acquisition, const Fits& fits,
+                                                   TrialId trial, std::uint32_t attempt) const {
+  constexpr std::size_t around = 4;
+  std::vector<const Observation*> order = data.seen;
+  std::stable_sort(order.begin(), order.end(), [](const Observation* a, const Observation* b) {
+    if (a->feasible() != b->feasible())
+      return a->feasible();
+    return a->feasible() ? a->losses[0] < b->losses[0] : a->violation < b->violation;
+  });
+  order.resize(std::min(order.size(), around));
+  const SurrogateParameters& main =
+      fits.objectives.empty() ? fits.constraints.front() : fits.objectives.front();
+  const VectorXd inverse_lengths =
+      (0.5 * main.chosen().head(features_.size()).array()).exp().max(1e-2);
+  AcquisitionSearch search;
+  // Work grows with the square of the observations: fewer points keep suggestions swift.
+  const double crowd = std::max(1.0, static_cast<double>(data.seen.size()) / 150);
+  search.spread = static_cast<std::size_t>(512 / crowd);
+  search.near_best = static_cast<std::size_t>(192 / crowd);
+  if (sobol_ == nullptr)
+    return std::nullopt;
+  const auto ranked =
+      search_acquisition(design(), features_, acquisition, inverse_lengths, points_of(order),
+                         *sobol_, random(trial, counter_search), search);
+  std::uint32_t skip = attempt;
+  for (const RankedPoint& candidate : ranked)
+    if (is_new(candidate.point)) {
+      if (skip == 0)
+        return candidate.point;
+      --skip;
+    }
+  return std::nullopt;
+}
+
+void GpSearcher::proposed(const Observation& observation, const Value& note) {
+  const Map* map = note.get_if<Map>();
+  if (map == nullptr)
+    return;
+  if (const Value* fits = map->find_key("fits"))
+    if (auto restored = restore_fits(*fits))
+      fits_ = std::move(*restored);
+  if (const Value* step = map->find_key("step")) {
+    const List& list = step->as_list();
+    region_.begin(observation.trial,
+                  {{}, list.at(0).as_double(), list.at(1).as_double(), list.at(2).as_double()},
+                  list.at(3).as_double());
+  }
+}
+
+void GpSearcher::observed(const Observation& observation) {
+  if (!observation.over())
+    return;
+  const bool own = region_.waits_for(observation.trial);
+  const bool good = observation.valued() && observation.state == Observation::State::complete &&
+                    observation.feasible();
+  const double loss = good ? observation.losses[0] : infinity;
+  if (own)
+    region_.end(loss);
+  if (!good)
+    return;
+  const Observation* best = best_ ? history().find(*best_) : nullptr;
+  if (best != nullptr && !(loss < best->losses[0]))
+    return;
+  if (!own && best != nullptr) {
+    const auto axes = trust_axes(best->point);
+    double distance = infinity;
+    if (axes == trust_axes(observation.point)) {
+      const VectorXd scales = trust_scales(axes, fits_);
+      distance = 0;
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        distance += std::pow(
+            scales[static_cast<Index>(i)] * (best->point[axes[i]] - observation.point[axes[i]]), 2);
+      distance = std::sqrt(distance);
+    }
+    region_.moved(distance);
+  }
+  best_ = observation.trial;
+}
+
+Value GpSearcher::save_model() const {
+  Map map{{"region", region_.save()}};
+  if (fits_.over > 0)
+    map["fits"] = save(fits_);
+  if (best_)
+    map["best"] = best_->value;
+  return map;
+}
+
+Status GpSearcher::restore_model(const Value& state) {
+  const Error bad(ErrorCode::corrupt, "the state of the searcher gp is incomplete");
+  const Map* map = state.get_if<Map>();
+  const Value* region = map != nullptr ? map->find_key("region") : nullptr;
+  if (region == nullptr)
+    return bad;
+  TrustRegion restored_region;
+  TROUPE_RETURN_IF_ERROR(restored_region.restore(*region));
+  Fits fits;
+  if (const Value* stored = map->find_key("fits")) {
+    TROUPE_TRY(restored, restore_fits(*stored));
+    fits = std::move(restored);
+  }
+  std::optional<TrialId> best;
+  if (const Value* stored = map->find_key("best")) {
+    if (!stored->is_int())
+      return bad;
+    best = TrialId(static_cast<TrialId::rep>(stored->as_int()));
+    const Observation* found = history().find(*best);
+    if (found == nullptr || found->losses.empty())
+      return bad;
+  }
+  region_ = std::move(restored_region);
+  fits_ = std::move(fits);
+  best_ = best;
+  return ok();
+}
+
+Value GpSearcher::save(const Fits& fits) const {
+  const auto list = [](const std::vector<SurrogateParameters>& all) {
+    List result;
+    for (const SurrogateParameters& parameters : all)
+      result.push_back(parameters.save());
+    return result;
+  };
+  Map map{{"over", fits.over},
+          {"objectives", list(fits.objectives)},
+          {"constraints", list(fits.constraints)}};
+  if (fits.failure)
+    map["failure"] = fits.failure->save();
+  return map;
+}
+
+Result<GpSearcher::Fits> GpSearcher::restore_fits(const Value& state) const {
+  const Error bad(ErrorCode::corrupt, "the fits of the searcher gp are incomplete");
+  const Map* map = state.get_if<Map>();
+  const Value* over = map != nullptr ? map->find_key("over") : nullptr;
+  if (over == nullptr || !over->is_int() || over->as_int() < 0)
+    return bad;
+  Fits fits;
+  fits.over = static_cast<std::uint64_t>(over->as_int());
+  const std::pair<std::string_view, std::vector<SurrogateParameters>*> parts[] = {
+      {"objectives", &fits.objectives}, {"constraints", &fits.constraints}};
+  for (const auto& [key, all] : parts) {
+    const Value* list = map->find_key(key);
+    const std::size_t expected =
+        all == &fits.objectives ? context().objectives.size() : context().constraints.size();
+    if (list == nullptr || !list->is_list() || list->as_list().size() != expected)
+      return bad;
+    for (const Value& value : list->as_list()) {
+      TROUPE_TRY(parameters, SurrogateParameters::restore(value, features_.size()));
+      all->push_back(std::move(parameters));
+    }
+  }
+  if (const Value* failure = map->find_key("failure")) {
+    TROUPE_TRY(parameters, SurrogateParameters::restore(*failure, features_.size()));
+    fits.failure = std::move(parameters);
+  }
+  return fits;
+}
+
+}  // namespace detail
+
+std::shared_ptr<Searcher> gp(GpOptions options) {
+  return std::make_shared<detail::GpSearcher>(options);
+}
+
+Result<GpOptions> gp_options(const Value& options) {
+  GpOptions result;
+  detail::OptionReader reader("gp", options);
+  reader.read("startup_trials", result.startup_trials, 2, 100'000);
+  auto warp = static_cast<std::size_t>(result.warp);
+  reader.read("warp", warp, detail::warp_names);
+  result.warp = static_cast<GpOptions::Warp>(warp);
+  reader.read("trust_region", result.trust_region);
+  reader.read("fantasies", result.fantasies, 1, 256);
+  reader.read("max_observations", result.max_observations, 50, 2000);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  return result;
+}
+
+}  // namespace troupe::tune
