@@ -1,3 +1,4 @@
+#include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
@@ -45,6 +46,7 @@ Made make_tpe(const Value& options) {
 
 /// Every searcher of Troupe, sorted by name.
 constexpr std::array rows = {
+    Row{"auto", plain<auto_searcher>},
     Row{"basic_variant", plain<basic_variant>},
     Row{"bohb", make_bohb},
     Row{"gp", make_gp},

@@ -1,0 +1,99 @@
+#include <troupe/tune/search/auto_searcher.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/tune_search/ask_tell.hpp"
+
+namespace troupe::tune {
+namespace {
+
+SearchContext context_of(std::size_t objectives) {
+  SearchContext context{.space = {{"x", uniform(0, 1)}, {"k", choice({"a", "b"})}}, .seed = 5};
+  for (std::size_t i = 0; i < objectives; ++i)
+    context.objectives.push_back({"m" + std::to_string(i), Mode::min});
+  return context;
+}
+
+std::string asked(const Searcher& searcher, std::uint32_t trial) {
+  const Value note = searcher.suggest(TrialId(trial)).value_or_throw().note;
+  return note.as_map().at("by").as_string();
+}
+
+TEST_CASE("few trials are for the Gaussian process, many for TPE, which knows them all") {
+  const auto searcher = auto_searcher();
+  const SearchContext context = context_of(1);
+  REQUIRE(searcher->setup(context));
+  CHECK(asked(*searcher, 0) == "gp");
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    const double x = 0.001 * i;
+    searcher->record(TrialId(i), {{"x", x}, {"k", "a"}}, {});
+    const Metrics metrics{{"m0", std::abs(x - 0.25)}, {"training_iteration", 1}};
+    searcher->on_complete(TrialId(i), Ending::finished, &metrics);
+  }
+  CHECK(asked(*searcher, 300) == "tpe");
+  AskTell loop(*searcher, context, [](const Config&) { return std::vector{1.0}; });
+  const Config next = searcher->suggest(TrialId(300)).value_or_throw().config;
+  CHECK(std::abs(next.at("x").as_double() - 0.25) < 0.2);
+}
+
+TEST_CASE("many objectives or many running trials are for TPE, no objective for random search") {
+  for (const std::size_t objectives : {0, 3, 4}) {
+    const auto searcher = auto_searcher();
+    REQUIRE(searcher->setup(context_of(objectives)));
+    CHECK(asked(*searcher, 0) == (objectives == 0 ? "random" : objectives == 3 ? "gp" : "tpe"));
+  }
+  const auto searcher = auto_searcher();
+  const SearchContext context = context_of(1);
+  REQUIRE(searcher->setup(context));
+  AskTell loop(*searcher, context, [](const Config& c) {
+    return std::vector{c.at("x").as_double()};
+  });
+  for (int i = 0; i < 65; ++i)
+    REQUIRE(loop.ask());
+  CHECK(asked(*searcher, 65) == "tpe");
+  loop.tell();
+  CHECK(asked(*searcher, 65) == "gp");
+}
+
+TEST_CASE("points to evaluate come first and once, whoever is asked afterwards") {
+  SearchContext context = context_of(1);
+  context.points_to_evaluate = {{{"x", 0.125}, {"k", "b"}}, {{"x", 0.25}, {"k", "a"}}};
+  const auto searcher = auto_searcher();
+  REQUIRE(searcher->setup(context));
+  AskTell loop(*searcher, context, [](const Config& c) {
+    return std::vector{c.at("x").as_double()};
+  });
+  for (int i = 0; i < 70; ++i)
+    REQUIRE(loop.ask());
+  CHECK(loop.configs[0] == context.points_to_evaluate[0]);
+  CHECK(loop.configs[1] == context.points_to_evaluate[1]);
+  for (std::size_t i = 2; i < loop.configs.size(); ++i)
+    CHECK(loop.configs[i].at("x").as_double() != 0.125);
+}
+
+TEST_CASE("a saved search goes on alike, and a damaged state changes nothing") {
+  const SearchContext context = context_of(1);
+  const auto searcher = auto_searcher();
+  REQUIRE(searcher->setup(context));
+  AskTell loop(*searcher, context, [](const Config& c) {
+    return std::vector{c.at("x").as_double()};
+  });
+  loop.run(15);
+  REQUIRE(loop.ask());
+  const auto copy = auto_searcher();
+  REQUIRE(copy->setup(context));
+  const Value fresh = copy->save();
+  CHECK(copy->restore(Map{{"created", 3}}).error().code() == ErrorCode::corrupt);
+  CHECK(copy->save() == fresh);
+  REQUIRE(copy->restore(searcher->save()));
+  CHECK(copy->save() == searcher->save());
+  CHECK(copy->suggest(TrialId(16)).value_or_throw().config ==
+        searcher->suggest(TrialId(16)).value_or_throw().config);
+}
+
+}  // namespace
+}  // namespace troupe::tune
