@@ -10,8 +10,8 @@ namespace troupe::tune {
 ///
 /// - `gp` for the first 300 trials: of all it needs the fewest trials on spaces of any kind, also
 ///   with categories, conditions and constraints, and many at once;
-/// - `tpe` afterwards, with all results so far, since the time that `gp` needs grows; from the start
-///   with more than three objectives or more than 60 parameters; while more than 64 trials run;
+/// - `tpe` afterwards, with all results so far, since the time that `gp` needs grows; from the
+///   start with more than three objectives or 60 parameters; while more than 64 trials run;
 /// - `random_search` when the experiment names no metric.
 ///
 /// Finite spaces are exhausted without a repetition. Which algorithm made a suggestion is in its
