@@ -29,7 +29,7 @@ inline std::string event_payload(std::uint64_t number, std::size_t bytes = 64) {
 }
 
 /// Event `number` with the rows that a report of trial number % 7 would change: its row, an index
-/// entry, and a snapshot.
+/// entry, and a snapshot. The first one has the specification, too.
 inline WriteSet write_set(std::uint64_t number, std::size_t bytes = 64) {
   const TrialId trial(static_cast<std::uint32_t>(number % 7));
   WriteSet writes;
@@ -40,6 +40,9 @@ inline WriteSet write_set(std::uint64_t number, std::size_t bytes = 64) {
       {Table::results, keys::result_key(trial, number), encode(EventPointer{Sequence(number)})});
   writes.rows.push_back(
       {Table::state, std::string(keys::state_loop), sealed("loop at " + std::to_string(number))});
+  if (number == 1)
+    writes.rows.push_back(
+        {Table::experiment, std::string(keys::experiment_spec), sealed("specification")});
   return writes;
 }
 

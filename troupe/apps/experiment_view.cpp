@@ -76,6 +76,8 @@ std::string ExperimentView::state_text() const {
   std::string text(to_string(status_.state));
   if (status_.state == ExperimentState::running)
     text = "its process is gone: Tuner::restore goes on";
+  if (!warnings().empty())
+    text += " (damaged: see `troupe doctor`)";
   return status_.message.empty() ? text : text + ": " + status_.message;
 }
 
@@ -188,12 +190,16 @@ Value ExperimentView::trial_json(const TrialRow& row) const {
 }
 
 void ExperimentView::write_json(std::ostream& out) const {
+  List warned;
+  for (std::string& warning : warnings())
+    warned.emplace_back(std::move(warning));
   Map head{{"name", spec_.name},
            {"trainable", spec_.trainable},
            {"path", dir_.string()},
            {"state", std::string(to_string(status_.state))},
            {"running", driver_of(dir_).has_value()},
            {"message", status_.message},
+           {"warnings", std::move(warned)},
            {"seed", std::to_string(spec_.seed)},
            {"metric", spec_.metric},
            {"mode", std::string(to_string(spec_.mode))},

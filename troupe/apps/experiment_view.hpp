@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace troupe::apps {
 
@@ -24,6 +25,9 @@ public:
   Status refresh();
 
   const std::filesystem::path& dir() const { return dir_; }
+
+  /// What is wrong with the store, one sentence each; empty: nothing.
+  std::vector<std::string> warnings() const { return reader_->notes(); }
 
   /// The picture of the progress table, and where files lie.
   std::string text(std::size_t width) const;

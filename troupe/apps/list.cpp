@@ -30,11 +30,13 @@ struct Options {
 
 /// A state for people: a run whose process is gone is no running one.
 std::string state_text(const ResultGrid& grid) {
-  if (driver_of(grid.experiment_path()))
-    return "running";
-  if (grid.state() == ExperimentState::running)
-    return "died";
-  return std::string(to_string(grid.state()));
+  std::string text(to_string(grid.state()));
+  if (driver_of(grid.experiment_path())) {
+    text = "running";
+  } else if (grid.state() == ExperimentState::running) {
+    text = "died";
+  }
+  return grid.warnings().empty() ? text : text + ", damaged";
 }
 
 std::optional<ResultGrid::Best> best_of(const ResultGrid& grid) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ bool is_unknown_command(const CLI::App& app, const std::string& given) {
   return true;
 }
 
+/// What could not be written was not told: no command ends well then.
+int after_output(int status) {
+  if (std::cout.flush())
+    return status;
+  std::fputs("troupe: the output could not be written\n", stderr);
+  return status == apps::exit_ok ? static_cast<int>(apps::exit_error) : status;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Looks at experiments of Troupe. Reading never disturbs a run."};
   app.name("troupe");
@@ -46,9 +55,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? apps::exit_ok : apps::exit_usage;
+    return after_output(app.exit(error) == 0 ? apps::exit_ok : apps::exit_usage);
   }
-  return status;
+  return after_output(status);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ int print(const ExperimentView& view, const Options& options) {
   } else {
     std::cout << view.text(tune::terminal_columns(STDOUT_FILENO));
   }
-  return std::cout.flush() ? exit_ok : exit_error;
+  return exit_ok;
 }
 
 /// Shows the experiment again and again until nobody runs it any more.
@@ -63,6 +63,8 @@ int follow(ExperimentView& view) {
 int run(const Options& options) {
   const auto dir = find_experiment(options.experiment, options.storage_path).value_or_throw();
   auto view = ExperimentView::open(dir).value_or_throw();
+  for (const std::string& warning : view.warnings())
+    std::cerr << "troupe: warning: " << warning << '\n';
   return options.follow ? follow(view) : print(view, options);
 }
 

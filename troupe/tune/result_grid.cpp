@@ -23,7 +23,7 @@ public:
 
   explicit Data(std::filesystem::path experiment_dir) : dir(std::move(experiment_dir)) {}
 
-  const JournalReader& reader() {
+  const SecondaryReader& reader() {
     open();
     return *reader_;
   }
@@ -62,7 +62,7 @@ private:
     const std::lock_guard lock(mutex_);
     if (reader_)
       return;
-    std::unique_ptr<JournalReader> reader = open_secondary(dir).value_or_throw();
+    std::unique_ptr<SecondaryReader> reader = open_secondary(dir).value_or_throw();
     spec_ = read_spec(*reader).value_or_throw();
     status_ = read_status(*reader).value_or_throw();
     trials_.clear();
@@ -78,7 +78,7 @@ private:
   }
 
   std::mutex mutex_;
-  std::unique_ptr<JournalReader> reader_;
+  std::unique_ptr<SecondaryReader> reader_;
   std::optional<ExperimentSpec> spec_;
   std::optional<ExperimentRow> status_;
   std::vector<TrialId> trials_;
@@ -387,6 +387,10 @@ ExperimentState ResultGrid::state() const {
 
 std::string ResultGrid::message() const {
   return status().message;
+}
+
+std::vector<std::string> ResultGrid::warnings() const {
+  return data_->reader().notes();
 }
 
 const std::filesystem::path& ResultGrid::experiment_path() const {

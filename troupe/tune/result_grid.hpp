@@ -34,8 +34,9 @@ std::string_view to_string(Scope scope) noexcept;
 ///     std::cout << results.best_result() << '\n';
 ///     for (const ResultGrid::Trial& trial : results) ...
 ///
-/// A view of the journal at the moment of the first access. Cheap to copy. Thread rules: const
-/// methods from any thread. Errors are thrown as `Exception`: io, corrupt.
+/// A view of the journal at the moment of the first access; its files stay on the disk as long as a
+/// copy lives, also when a running experiment has replaced them. Cheap to copy. Thread rules: const
+/// methods from any thread. Errors are thrown as `Exception`: io, corrupt, data_loss.
 class ResultGrid {
 public:
   /// One trial.
@@ -126,6 +127,10 @@ public:
   /// How the experiment ended, and why, when it did not end by itself.
   [[nodiscard]] ExperimentState state() const;
   [[nodiscard]] std::string message() const;
+
+  /// What is wrong with the store that this was read from, one sentence each: its log has a damaged
+  /// end, results that were durable are missing. Empty: nothing.
+  [[nodiscard]] std::vector<std::string> warnings() const;
 
   [[nodiscard]] const std::filesystem::path& experiment_path() const;
 

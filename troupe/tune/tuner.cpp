@@ -49,9 +49,10 @@ Result<std::string> default_name(const RunConfig& run, const std::string& traina
   }
 }
 
-/// A store whose process ended between making it and the first decision: as good as none.
+/// A store whose process ended between making it and the first decision: as good as none. One that
+/// lost its events is another matter, and refused as such.
 bool is_unused(const fs::path& dir) {
-  const auto reader = open_secondary(dir);
+  const auto reader = open_secondary(dir, {.refuse_loss = true});
   return reader && (*reader)->watermarks().accepted == Sequence(0);
 }
 
@@ -63,6 +64,22 @@ Status check_free(const fs::path& dir, const std::string& name) {
       "experiment '" + name + "' is there already, in '" + dir.string() +
           "': choose another RunConfig.name, or go on with it by Tuner::restore(runtime, \"" +
           dir.string() + "\")");
+}
+
+/// What is to be gone on with. The store is read as the opening for writing will read it, so that
+/// what that would refuse is refused here.
+Result<ExperimentSpec> stored_spec(const fs::path& dir) {
+  TROUPE_TRY(reader, open_secondary(dir, {.refuse_loss = true}));
+  if (reader->watermarks().accepted == Sequence(0)) {
+    return Error(ErrorCode::not_found, "the experiment in '" + dir.string() +
+                                           "' was never begun: its process ended before the first "
+                                           "decision. Start it with Tuner::fit, under that name");
+  }
+  auto spec = read_spec(*reader);
+  if (spec || spec.error().code() != ErrorCode::not_found)
+    return spec;
+  return Error(ErrorCode::data_loss, dir.string() + ": " + spec.error().message() +
+                                         ", although events are. Restore the folder from a backup");
 }
 
 void tell_notes(const OpenedStore& store) {
@@ -110,17 +127,20 @@ public:
         restore_(std::move(options)),
         verbose_(restore_->verbose.value_or(spec.verbose)),
         handle_signals_(restore_->handle_signals),
-        results_(std::in_place, ResultGrid::open(dir_)) {}
+        results_(std::in_place, ResultGrid::of(dir_)) {}
 
   ResultGrid fit() {
     if (fitted_) {
       throw Exception(ErrorCode::failed_precondition,
                       "fit() was called before; Tuner::restore(runtime, \"" + dir_.string() +
-                          "\") goes on with an experiment");
+                          "\") goes on with the experiment");
     }
-    fitted_ = true;
+    // A view of before the run would keep the files on the disk that the run replaces.
+    if (restore_)
+      results_.emplace(ResultGrid::of(dir_));
     {
       auto experiment = (restore_ ? open() : create()).value_or_throw();
+      fitted_ = true;  // what was refused may be tried again
       const std::lock_guard lock(mutex_);
       experiment_ = std::move(experiment);
       if (stop_reason_)
@@ -285,8 +305,7 @@ Tuner& Tuner::operator=(Tuner&&) noexcept = default;
 Tuner Tuner::restore(Runtime& runtime, const fs::path& path, RestoreOptions options) {
   const fs::path dir = fs::absolute(path).lexically_normal();
   resume_config(options).value_or_throw();
-  const auto reader = open_secondary(dir).value_or_throw();
-  const ExperimentSpec spec = read_spec(*reader).value_or_throw();
+  const ExperimentSpec spec = stored_spec(dir).value_or_throw();
   if (!options.trainable.empty() && options.trainable != spec.trainable) {
     throw Exception(ErrorCode::failed_precondition, "the experiment in '" + dir.string() +
                                                         "' is one of trainable '" + spec.trainable +

@@ -63,10 +63,11 @@ public:
   Tuner(Runtime& runtime, std::string trainable, TunerOptions options = {});
 
   /// The experiment in a folder, which may have been moved or copied here, for `fit` to go on with;
-  /// `get_results` shows how it stands. Nothing on disk is changed.
+  /// `get_results` shows how it stands. Nothing on disk is changed. The damaged end of a log, which
+  /// a loss of power leaves behind, is left out when nothing durable was in it.
   /// Errors: not_found (no experiment there), failed_precondition (another trainable than
   /// `RestoreOptions::trainable`, or one that this program has not registered), corrupt, data_loss
-  /// and version_mismatch as the store says.
+  /// (less is there than was durable) and version_mismatch as the store says, with the remedy.
   static Tuner restore(Runtime& runtime, const std::filesystem::path& path,
                        RestoreOptions options = {});
 
@@ -79,7 +80,8 @@ public:
   Tuner& operator=(Tuner&&) noexcept;
 
   /// Runs the experiment to its end, or until it is asked to stop, and returns what came of it;
-  /// everything is durable then. Failed trials are no errors: see `ResultGrid::errors`. Once only.
+  /// everything is durable then. Failed trials are no errors: see `ResultGrid::errors`. Once only,
+  /// unless it was refused.
   /// Errors, before anything is created: not_found (unknown trainable), invalid_argument (a setting
   /// that can not be right, a trial that asks for more than there is), already_exists (an
   /// experiment of that name is there). Later: io, unavailable, resource_exhausted of the store, or

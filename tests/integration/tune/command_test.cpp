@@ -6,6 +6,7 @@
 #include <tests/integration/tune/lab.hpp>
 #include <tests/integration/tune/live_run.hpp>
 #include <tests/support/run_program.hpp>
+#include <tests/support/store_files.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -203,6 +204,51 @@ TEST_CASE("doctor tells damage by its exit status, and list lives with it") {
   const auto list = command(lab, {"list", lab.scratch.path().string()});
   CHECK(list.exit_status == 0);
   CHECK_MESSAGE(has(list.out, "unreadable"), list.out);
+}
+
+TEST_CASE("results that are missing are never shown as if nothing had been") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+  const auto log = newest_log(lab.dir());
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) / 2);
+  const auto show = command(lab, {"show", "test"});
+  CHECK(show.exit_status == 0);
+  CHECK_MESSAGE(has(show.err, "were durable and are missing"), show.err);
+  CHECK_MESSAGE(has(show.out, "damaged: see `troupe doctor`"), show.out);
+  const auto json = parse_json(command(lab, {"show", "test", "--json"}).out);
+  REQUIRE(json.has_value());
+  CHECK(json->as_map().at("warnings").as_list().size() == 1);
+  const auto list = command(lab, {"list", lab.scratch.path().string()});
+  CHECK_MESSAGE(has(list.out, ", damaged"), list.out);
+  CHECK(command(lab, {"doctor", "test"}).exit_status == 4);
+}
+
+TEST_CASE("a command whose output can not be written fails") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", five_trials(lab)).fit();
+  const std::string storage = lab.scratch.path().string();
+  const std::vector<std::vector<std::string>> commands{
+      {"list", storage},
+      {"show", "test", "--storage-path", storage},
+      {"show", "test", "--json", "--storage-path", storage},
+      {"show", "test", "--trial", "0", "--storage-path", storage},
+      {"show", "test", "--follow", "--storage-path", storage},
+      {"doctor", "test", "--storage-path", storage},
+      {"version"},
+      {"--version"},
+      {"--help"}};
+  ScratchFolder output("command");
+  const auto errors = output.path() / "err";
+  for (const auto& arguments : commands) {
+    CAPTURE(arguments[0]);
+    Program program("troupe", arguments, "/dev/full", errors);
+    const int status = program.wait();
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 1);
+    const std::string said = *read_file(errors, 1 << 20);
+    CHECK_MESSAGE(has(said, "the output could not be written"), said);
+    std::filesystem::remove(errors);
+  }
 }
 
 TEST_CASE("versions are told for a bug report") {

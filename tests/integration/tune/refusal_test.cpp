@@ -87,6 +87,18 @@ TEST_CASE("fit runs once, and results are there only after it") {
   check_throws(ErrorCode::failed_precondition, "restore", [&] { (void)tuner.fit(); });
 }
 
+TEST_CASE("a fit that was refused may be tried again once the cause is gone") {
+  Lab lab;
+  (void)tune::Tuner(lab.runtime, "Quadratic", options(lab)).fit();
+  tune::Tuner tuner(lab.runtime, "Quadratic", options(lab));
+  for (int i = 0; i < 2; ++i)
+    check_throws(ErrorCode::already_exists, lab.dir().string(), [&] { (void)tuner.fit(); });
+  std::filesystem::remove_all(lab.dir());
+  CHECK(tuner.fit().size() == 1);
+  check_throws(ErrorCode::failed_precondition, "restore(runtime, \"" + lab.dir().string(),
+               [&] { (void)tuner.fit(); });
+}
+
 TEST_CASE("the seed that nobody gave is drawn and stored") {
   Lab lab;
   auto first = options(lab);

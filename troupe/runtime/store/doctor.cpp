@@ -3,13 +3,11 @@
 #include <troupe/runtime/store/detail/repair.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/doctor.hpp>
+#include <troupe/runtime/store/keys.hpp>
 #include <troupe/runtime/store/store.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
-
-#include <stdlib.h>
 
 namespace troupe {
 namespace {
@@ -60,7 +58,7 @@ public:
       report_.accepted = found_.good.sequence;
       compare();
     }
-    if (options_.accept_loss && findings_.any(Severity::damage))
+    if (options_.accept_loss && (findings_.any(Severity::damage) || source_ == Source::cut))
       repair();
     report_.findings = findings_.take();
     return std::move(report_);
@@ -137,19 +135,24 @@ private:
   }
 
   void open_beside() {
-    std::error_code ignored;
-    std::string pattern = (fs::temp_directory_path(ignored) / "troupe-doctor-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return does_not_open(errno_error(errno, pattern));
-    scratch_ = pattern;
-    auto view = detail::open_live(folder_, scratch_);
-    if (view)
+    auto view = detail::open_live(folder_, witness_);
+    if (view) {
+      if (!view->damaged_log.empty())
+        warn_of_cut(view->damaged_log);
       return use(std::move(view->database), Source::live);
+    }
     // A hole that stays is no accident of the moment: look at it all the same.
-    auto database = detail::open_as_secondary(folder_, scratch_);
+    auto database = detail::open_as_secondary(folder_);
     if (!database)
       return does_not_open(view.error());
     use(database.take(), Source::live);
+  }
+
+  void warn_of_cut(const std::string& damage) {
+    findings_.add(Severity::warning, "log of the database",
+                  "its end is damaged, and is dropped at the next restore: " + damage,
+                  "none is needed if the machine lost power; otherwise keep a copy of the folder. "
+                  "`troupe doctor --repair` cuts it now");
   }
 
   /// As an opening for writing would, without the writing.
@@ -165,11 +168,7 @@ private:
       return use(whole.take(), Source::whole);
     auto cut = detail::open_read_only(folder_, {}, LogMode::point_in_time);
     if (cut && detail::verify_events(View(*cut), false)) {
-      findings_.add(
-          Severity::warning, "log of the database",
-          "it is damaged, and what comes after is dropped at the next opening: " +
-              refused.error().message(),
-          "none is needed if the machine lost power; otherwise keep a copy of the folder");
+      warn_of_cut(refused.error().message());
       return use(cut.take(), Source::cut);
     }
     if (whole)
@@ -216,7 +215,7 @@ private:
                                 : Error(ErrorCode::failed_precondition, "this is not for a repair");
     if (!repaired) {
       findings_.add(Severity::damage, "repair", "it was not done: " + repaired.error().message(),
-                    "restore the folder from a backup");
+                    "restore the folder from a backup; without one, remove it and begin anew");
       return;
     }
     report_.repair = repaired.take();
@@ -226,6 +225,7 @@ private:
   Result<Repair> try_repair() {
     if (source_ == Source::none)
       TROUPE_RETURN_IF_ERROR(open_salvaged());
+    TROUPE_RETURN_IF_ERROR(check_worth());
     if (found_.store_id.empty() && witness_)
       found_.store_id = witness_->store_id;
     if (found_.store_id.empty()) {
@@ -250,6 +250,19 @@ private:
     TROUPE_RETURN_IF_ERROR(
         detail::renew_witness(report_.experiment_dir, found_.store_id, found_.good));
     return repair;
+  }
+
+  /// Without its first event or its specification nobody can go on with an experiment, and a store
+  /// that looks whole would hide that.
+  Status check_worth() const {
+    const auto spec = View(database_).get(Table::experiment, keys::experiment_spec);
+    if (found_.good.sequence.value > 0 && spec && *spec)
+      return ok();
+    return Error(ErrorCode::data_loss,
+                 "the " +
+                     std::string(found_.good.sequence.value > 0 ? "" : "first event and the ") +
+                     "specification of the experiment can not be read any more, and without them "
+                     "nothing can go on. Nothing was changed");
   }
 
   Status open_salvaged() {

@@ -13,8 +13,10 @@
 namespace troupe {
 
 struct DoctorOptions {
-  /// Repair: keep the longest consistent prefix of the events, give up what comes after. The
-  /// damaged folder is kept beside it, unchanged. Without this flag nothing on disk is touched.
+  /// Repair: keep the longest consistent prefix of the events, give up what comes after, also the
+  /// damaged end of a log that the next opening would drop anyway. The damaged folder is kept
+  /// beside it, unchanged. A prefix without the specification is worth nothing: then the repair is
+  /// not done. Without this flag nothing on disk is touched.
   bool accept_loss = false;
 };
 

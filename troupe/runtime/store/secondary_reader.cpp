@@ -1,16 +1,15 @@
 #include <troupe/runtime/store/detail/live.hpp>
+#include <troupe/runtime/store/detail/recovery.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 #include <troupe/runtime/store/store.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 namespace troupe {
 namespace {
@@ -18,52 +17,57 @@ namespace {
 namespace fs = std::filesystem;
 using detail::LiveView;
 using detail::View;
-
-class ScratchDirectory {
-public:
-  static Result<ScratchDirectory> make() {
-    std::error_code error;
-    const fs::path base = fs::temp_directory_path(error);
-    if (error)
-      return errno_error(error.value(), "the system's folder for temporary files");
-    std::string pattern = (base / "troupe-reader-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      return errno_error(errno, pattern);
-    return ScratchDirectory(pattern);
-  }
-  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    if (!path_.empty())
-      fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-  explicit ScratchDirectory(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
+using detail::Witness;
 
 bool worth_another_try(const Error& error) {
   return error.code() == ErrorCode::io || error.code() == ErrorCode::corrupt;
 }
 
+/// The witness and the view that was opened after it: a writer, which writes the witness last, is
+/// never behind it.
+using WitnessRead = Result<std::optional<Witness>>;
+struct Opened {
+  WitnessRead witness;
+  LiveView view;
+};
+
+std::optional<Witness> or_none(const WitnessRead& witness) {
+  return witness ? *witness : std::nullopt;
+}
+
+Result<Opened> open_view(const fs::path& experiment_dir) {
+  auto witness = detail::read_witness(witness_file(experiment_dir));
+  const fs::path folder = store_folder(experiment_dir);
+  auto view = detail::open_live(folder, or_none(witness));
+  if (view)
+    return Opened{std::move(witness), view.take()};
+  if (view.error().code() == ErrorCode::not_found && witness && *witness)
+    return detail::store_is_gone(folder, **witness);
+  return std::move(view).error();
+}
+
 class RocksSecondary final : public SecondaryReader {
 public:
-  RocksSecondary(fs::path experiment_dir, ScratchDirectory scratch, LiveView view)
+  RocksSecondary(fs::path experiment_dir, Opened opened)
       : experiment_dir_(std::move(experiment_dir)),
-        scratch_(std::move(scratch)),
-        store_id_(view.facts.store_id),
-        view_(std::move(view)) {}
+        store_id_(opened.view.facts.store_id),
+        witness_(std::move(opened.witness)),
+        view_(std::move(opened.view)) {
+    take_marks();
+  }
 
   /// Nobody reads meanwhile: half-way the view may have a hole.
   Status refresh() override {
     const std::unique_lock lock(view_mutex_);
-    if (!view_.database || !detail::catch_up(view_))
+    if (!view_.database || !follow())
       TROUPE_RETURN_IF_ERROR(reopen());
     take_marks();
     return ok();
+  }
+
+  std::vector<std::string> notes() const override {
+    const std::lock_guard lock(marks_mutex_);
+    return notes_;
   }
 
   Result<std::optional<std::string>> get(Table table, std::string_view key) const override {
@@ -121,48 +125,70 @@ private:
     return read(View(view_.database));
   }
 
-  /// With the lock held alone.
+  // All of these with the lock held alone.
+
+  bool follow() {
+    witness_ = detail::read_witness(witness_file(experiment_dir_));
+    return detail::catch_up(view_, or_none(witness_)).has_value();
+  }
+
   Status reopen() const {
     view_.database = {};
-    TROUPE_TRY(view, detail::open_live(store_folder(experiment_dir_), scratch_.path()));
-    if (view.facts.store_id != store_id_)
+    TROUPE_TRY(opened, open_view(experiment_dir_));
+    if (opened.view.facts.store_id != store_id_)
       return Error(ErrorCode::failed_precondition,
                    store_folder(experiment_dir_).string() + ": another store took its place");
-    view_ = std::move(view);
+    witness_ = std::move(opened.witness);
+    view_ = std::move(opened.view);
     return ok();
   }
 
   void take_marks() {
     Watermarks marks{view_.facts.end.sequence, Sequence(), view_.facts.end.chain};
-    // A witness that can not be read is the writer's business; nothing is claimed durable then.
-    const auto witness = detail::read_witness(witness_file(experiment_dir_));
-    if (witness && *witness && (*witness)->store_id == store_id_)
-      marks.durable = std::min((*witness)->mark.sequence, marks.accepted);
+    std::vector<std::string> notes;
+    if (!view_.damaged_log.empty())
+      notes.push_back("the end of the log is damaged and left out here, as at the next restore (" +
+                      view_.damaged_log + ")");
+    if (view_.loss)
+      notes.push_back(view_.loss->message());
+    // Nothing is claimed durable by a witness that can not be read or is of another store.
+    if (!witness_) {
+      notes.push_back(witness_.error().message());
+    } else if (*witness_ && (*witness_)->store_id == store_id_) {
+      marks.durable = std::min((*witness_)->mark.sequence, marks.accepted);
+    }
     const std::lock_guard lock(marks_mutex_);
     marks_ = marks;
+    notes_ = std::move(notes);
   }
 
   const fs::path experiment_dir_;
-  const ScratchDirectory scratch_;
   const std::string store_id_;
-  mutable std::shared_mutex view_mutex_;
+  mutable std::shared_mutex view_mutex_;  ///< of the two below
+  mutable WitnessRead witness_;
   mutable LiveView view_;
-  mutable std::mutex marks_mutex_;
+  mutable std::mutex marks_mutex_;  ///< of the two below
   Watermarks marks_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<SecondaryReader>> open_secondary(const fs::path& experiment_dir) {
+Result<std::unique_ptr<SecondaryReader>> open_secondary(const fs::path& experiment_dir,
+                                                        const ReaderOptions& options) {
   std::error_code error;
   const fs::path absolute = fs::absolute(experiment_dir, error);
   if (error)
     return errno_error(error.value(), experiment_dir.string());
-  TROUPE_TRY(scratch, ScratchDirectory::make());
-  TROUPE_TRY(opened, detail::open_live(store_folder(absolute), scratch.path()));
-  auto reader = std::make_unique<RocksSecondary>(absolute, std::move(scratch), std::move(opened));
-  TROUPE_RETURN_IF_ERROR(reader->refresh());
-  return std::unique_ptr<SecondaryReader>(std::move(reader));
+  TROUPE_TRY(opened, open_view(absolute));
+  if (options.refuse_loss) {
+    if (!opened.witness)
+      return std::move(opened.witness).error();
+    if (opened.view.loss)
+      return *std::move(opened.view.loss);
+  }
+  return std::unique_ptr<SecondaryReader>(
+      std::make_unique<RocksSecondary>(absolute, std::move(opened)));
 }
 
 }  // namespace troupe

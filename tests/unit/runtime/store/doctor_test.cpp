@@ -68,7 +68,7 @@ TEST_CASE("a whole store is said to be whole") {
     CHECK(report.healthy());
     CHECK(report.findings.empty());
     CHECK(report.events == 30);
-    CHECK(report.rows == 38);
+    CHECK(report.rows == 39);
     CHECK(report.accepted == Sequence(30));
     CHECK(report.witnessed == Sequence(30));
     CHECK(report.to_text().find("The store is whole") != std::string::npos);
@@ -128,6 +128,29 @@ TEST_CASE("a flipped bit in the durable part of the log is cut off when told so"
   CHECK(journal->append(write_sets(last + 1, last + 1)));
 }
 
+TEST_CASE("the damaged end of a log in which nothing was durable is cut off when told so") {
+  Fixture f;
+  make_store(f.dir, 20);
+  const fs::path log = newest_log(f.dir);
+  flip_bit(log, fs::file_size(log) - 10);
+  fs::remove(witness_file(f.dir));  // nothing is known to have been durable
+  const Files before = files_below(f.dir);
+  const DoctorReport seen = f.look();
+  CHECK(files_below(f.dir) == before);
+  CHECK(seen.healthy());
+  CHECK(seen.accepted == Sequence(19));
+  CHECK_MESSAGE(seen.to_text().find("--repair") != std::string::npos, seen.to_text());
+  const DoctorReport report = f.repair();
+  REQUIRE(report.repair);
+  CHECK(report.repair->kept == Sequence(19));
+  CHECK(report.repair->lost_events == 0);
+  CHECK(report.repair->dropped_rows == 0);
+  CHECK(fs::exists(report.repair->kept_aside));
+  const DoctorReport after = f.look();
+  CHECK_MESSAGE(after.to_text().find("log of the database") == std::string::npos, after.to_text());
+  CHECK(check_history(*open_journal(f.dir)) == 19);
+}
+
 TEST_CASE("a damaged event costs those behind it and the rows that came from them") {
   Fixture f;
   make_store(f.dir, 20);
@@ -153,7 +176,7 @@ TEST_CASE("a damaged event costs those behind it and the rows that came from the
   CHECK(journal->get(Table::state, keys::state_loop).value_or_throw() == std::nullopt);
   CHECK(journal->get(Table::results, keys::result_key(TrialId(5), 12)).value_or_throw());
   CHECK_FALSE(journal->get(Table::results, keys::result_key(TrialId(6), 13)).value_or_throw());
-  CHECK(f.look().rows == 13);  // and the mark that rows were dropped
+  CHECK(f.look().rows == 14);  // with the specification, and the mark that rows were dropped
   CHECK(journal->store_id() == report.store_id);
 }
 
@@ -295,6 +318,29 @@ TEST_CASE("a database that does not open is saved as far as its files go") {
   CHECK(report.repair->kept == Sequence(50));
   CHECK(report.repair->replayed_from_start);
   CHECK(open_journal(f.dir)->event(Sequence(50)).value_or_throw() == sealed(event_payload(50)));
+}
+
+TEST_CASE("what is left without first event or specification is not repaired") {
+  Fixture f;
+  make_store(f.dir, 8);
+  SUBCASE("the log is gone") {
+    fs::remove(newest_log(f.dir));
+  }
+  SUBCASE("the specification is gone") {
+    const auto database = f.database();
+    REQUIRE(database.db()
+                .Delete(rocksdb::WriteOptions(),
+                        database.handle(detail::index_of(Table::experiment)),
+                        std::string(keys::experiment_spec))
+                .ok());
+    overwrite(database, events_family, detail::event_key(Sequence(8)), "damaged");
+  }
+  const Files before = files_below(f.dir);
+  const DoctorReport report = f.repair();
+  CHECK_FALSE(report.repair);
+  CHECK_FALSE(report.healthy());
+  CHECK_MESSAGE(report.to_text().find("specification") != std::string::npos, report.to_text());
+  CHECK(files_below(f.dir) == before);
 }
 
 TEST_CASE("a store of a newer Troupe is not repaired") {

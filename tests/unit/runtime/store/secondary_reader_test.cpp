@@ -1,6 +1,7 @@
 #include <troupe/runtime/store/detail/format.hpp>
 #include <troupe/runtime/store/detail/rocks.hpp>
 #include <troupe/runtime/store/detail/rocks_journal.hpp>
+#include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 
 #include <atomic>
@@ -65,17 +66,104 @@ TEST_CASE("a reader sees a store that nobody writes, and changes nothing") {
   CHECK(files_below(f.dir) == before);
 }
 
-TEST_CASE("a reader leaves no scratch folder behind") {
+TEST_CASE("a reader makes nothing outside either, so that nothing is left when it is killed") {
   Fixture f;
   make_store(f.dir, 1);
   const fs::path temporary = f.scratch.path() / "tmp";
   const TemporaryFolder instead(temporary);
-  {
-    const auto reader = open_secondary(f.dir).value_or_throw();
-    CHECK_FALSE(fs::is_empty(temporary));
-  }
-  CHECK_FALSE(open_secondary(f.scratch.path() / "nothing"));
+  const auto reader = open_secondary(f.dir).value_or_throw();
+  REQUIRE(reader->refresh());
+  CHECK(check_history(*reader) == 1);
   CHECK(fs::is_empty(temporary));
+}
+
+TEST_CASE("a log with a damaged end is read as the next opening will find it") {
+  Fixture f;
+  make_store(f.dir, 20);
+  const fs::path log = newest_log(f.dir);
+  const std::string whole = read_all(log);
+  SUBCASE("nothing durable is lost") {
+    // The witness is as of event 3.
+    make_store(f.scratch.path() / "other", 3);
+    const auto id = open_secondary(f.dir).value_or_throw()->store_id();
+    const auto chain = open_secondary(f.scratch.path() / "other").value_or_throw()->watermarks();
+    REQUIRE(detail::write_witness(witness_file(f.dir), {id, {Sequence(3), chain.chain}}));
+    flip_bit(log, whole.size() - 10);
+    const Files before = files_below(f.dir);
+    for (const bool refuse : {false, true}) {
+      const auto reader = open_secondary(f.dir, {.refuse_loss = refuse}).value_or_throw();
+      CHECK(check_history(*reader) == 19);
+      REQUIRE(reader->notes().size() == 1);
+      CHECK(reader->notes()[0].find("end of the log is damaged") != std::string::npos);
+      CHECK(reader->refresh());
+      CHECK(check_history(*reader) == 19);
+      CHECK(reader->notes().size() == 1);
+    }
+    CHECK(files_below(f.dir) == before);
+    // Mended, a reader that was open goes on without a note.
+    const auto reader = open_secondary(f.dir).value_or_throw();
+    CHECK(check_history(*open_journal(f.dir)) == 19);
+    REQUIRE(reader->refresh());
+    CHECK(check_history(*reader) == 19);
+    CHECK(reader->notes().empty());
+  }
+  SUBCASE("durable events are lost") {
+    SUBCASE("to a flipped bit") {
+      flip_bit(log, whole.size() - 10);
+    }
+    SUBCASE("to a cut") {
+      write_all(log, whole.substr(0, whole.size() - 10));
+    }
+    const auto reader = open_secondary(f.dir).value_or_throw();
+    CHECK(check_history(*reader) == 19);
+    REQUIRE_FALSE(reader->notes().empty());
+    CHECK(reader->notes().back().find("events 20 to 20 were durable and are missing") !=
+          std::string::npos);
+    const auto refused = open_secondary(f.dir, {.refuse_loss = true});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == ErrorCode::data_loss);
+    // Put back, it is whole again for the same reader.
+    write_all(log, whole);
+    REQUIRE(reader->refresh());
+    CHECK(check_history(*reader) == 20);
+    CHECK(reader->notes().empty());
+  }
+}
+
+TEST_CASE("a store that is gone while its witness is there is a loss, not a store that never was") {
+  Fixture f;
+  make_store(f.dir, 8);
+  fs::remove_all(store_folder(f.dir));
+  for (const bool refuse : {false, true}) {
+    const auto refused = open_secondary(f.dir, {.refuse_loss = refuse});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code() == ErrorCode::data_loss);
+    CHECK(refused.error().message().find("8 events") != std::string::npos);
+  }
+}
+
+TEST_CASE("a damaged witness is a note to those who look and stops those who go on") {
+  Fixture f;
+  make_store(f.dir, 2);
+  flip_bit(witness_file(f.dir), 20);
+  const auto reader = open_secondary(f.dir).value_or_throw();
+  CHECK(check_history(*reader) == 2);
+  CHECK(reader->watermarks().durable == Sequence(0));
+  REQUIRE(reader->notes().size() == 1);
+  CHECK(reader->notes()[0].find("witness of the store is damaged") != std::string::npos);
+  CHECK(open_secondary(f.dir, {.refuse_loss = true}).error().code() == ErrorCode::corrupt);
+}
+
+TEST_CASE("a store that can not be read is refused with the remedy") {
+  Fixture f;
+  make_store(f.dir, 2000, 400);
+  open_journal(f.dir)->close().value_or_throw();  // the log goes into table files
+  for (const auto& file : store_files(f.dir, ".sst"))
+    fs::remove(file);
+  const auto refused = open_secondary(f.dir);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == ErrorCode::corrupt);
+  CHECK(refused.error().message().find("troupe doctor") != std::string::npos);
 }
 
 TEST_CASE("a reader follows the writer at each refresh") {

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 #include <rocksdb/db.h>
+#include <sys/resource.h>
 
 #include "tests/support/eventually.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -126,6 +127,32 @@ TEST_CASE("a store that this process has open is refused and stays usable") {
   CHECK(f.refusal().code() == ErrorCode::unavailable);
   CHECK(journal->append(write_sets(2, 2)));
   CHECK(f.refusal().code() == ErrorCode::unavailable);
+}
+
+TEST_CASE("a store that can not be locked for another reason is not said to be in use") {
+  Fixture f;
+  make_store(f.dir, 1);
+  SUBCASE("the lock file is none") {
+    fs::remove(store_folder(f.dir) / "LOCK");
+    fs::create_directory(store_folder(f.dir) / "LOCK");
+    const Untouched untouched(f.dir);
+    const Error error = f.refusal();
+    CHECK(error.code() == ErrorCode::io);
+    CHECK_MESSAGE(mentions(error.message(), "Is a directory"), error.message());
+    CHECK_FALSE(mentions(error.message(), "another run"));
+  }
+  SUBCASE("there is no file descriptor left") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit none{0, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const auto lock = detail::FolderLock::acquire(store_folder(f.dir), {});
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE_FALSE(lock);
+    CHECK(lock.error().code() == ErrorCode::resource_exhausted);
+    CHECK_MESSAGE(mentions(lock.error().message(), "ulimit -n"), lock.error().message());
+    CHECK_FALSE(mentions(lock.error().message(), "another run"));
+  }
 }
 
 TEST_CASE("a store of a newer Troupe is refused with the version that wrote it") {

@@ -17,43 +17,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Result<Look> look_in(const fs::path& folder, const Platform& platform, LogMode mode,
+                     bool thorough) {
+  TROUPE_TRY(database, open_read_only(folder, platform, mode));
+  TROUPE_TRY(facts, verify_events(View(database), thorough).with_context(folder.string()));
+  return Look{std::move(database), std::move(facts), mode, {}};
+}
+
 /// How to open for writing, found out without changing anything.
 struct Plan {
   LogMode mode = LogMode::tolerate_tail;
   StoreFacts facts;
-  std::string refused;  ///< why the first step was not enough
+  std::string refused;
 };
-
-Result<StoreFacts> look(const fs::path& folder, const Platform& platform, LogMode mode,
-                        const std::optional<Witness>& witness) {
-  TROUPE_TRY(database, open_read_only(folder, platform, mode));
-  const View view(database);
-  auto facts = verify_events(view, !witness.has_value()).with_context(folder.string());
-  if (!facts)
-    return facts;
-  if (witness)
-    TROUPE_RETURN_IF_ERROR(compare_with_witness(view, *facts, *witness, folder.string()));
-  return facts;
-}
 
 Result<Plan> make_plan(const fs::path& folder, const Platform& platform,
                        const std::optional<Witness>& witness) {
-  auto first = look(folder, platform, LogMode::tolerate_tail, witness);
-  if (first)
-    return Plan{LogMode::tolerate_tail, first.take(), {}};
-  // Only damage may look different in the other mode.
-  if (first.error().code() != ErrorCode::corrupt)
-    return std::move(first).error();
-  auto second = look(folder, platform, LogMode::point_in_time, witness);
-  if (second)
-    return Plan{LogMode::point_in_time, second.take(), first.error().message()};
-  if (second.error().code() == ErrorCode::data_loss)
-    return Error(ErrorCode::data_loss,
-                 second.error().message() + ". Found first: " + first.error().message());
-  return Error(first.error().code(),
-               first.error().message() +
-                   ". Nothing was changed. Restore the folder from a backup, or "
-                   "see `troupe doctor`");
+  TROUPE_TRY(found, look_at_store(folder, platform, !witness.has_value()));
+  if (!witness)
+    return Plan{found.mode, std::move(found.facts), std::move(found.refused)};
+  auto fits = compare_with_witness(View(found.database), found.facts, *witness, folder.string());
+  if (fits)
+    return Plan{found.mode, std::move(found.facts), std::move(found.refused)};
+  if (found.refused.empty())
+    return std::move(fits).error();
+  return Error(fits.error().code(), fits.error().message() + ". Found first: " + found.refused);
 }
 
 Result<FileDescriptor> lock_folder(const fs::path& folder) {
@@ -102,6 +90,29 @@ Result<bool> refuse_traces(const fs::path& experiment_dir, const Platform& platf
 }
 
 }  // namespace
+
+Result<Look> look_at_store(const fs::path& folder, const Platform& platform, bool thorough) {
+  auto first = look_in(folder, platform, LogMode::tolerate_tail, thorough);
+  // Only damage may look different in the other mode.
+  if (first || first.error().code() != ErrorCode::corrupt)
+    return first;
+  auto second = look_in(folder, platform, LogMode::point_in_time, thorough);
+  if (second) {
+    second->refused = first.error().message();
+    return second;
+  }
+  return Error(first.error().code(),
+               first.error().message() +
+                   ". Nothing was changed. Restore the folder from a backup, or "
+                   "see `troupe doctor`");
+}
+
+Error store_is_gone(const fs::path& folder, const Witness& witness) {
+  return Error(ErrorCode::data_loss,
+               folder.string() + ": the store is gone; its witness says that it had " +
+                   to_string(witness.mark.sequence) +
+                   " events. Nothing was changed. Put the folder back from a backup");
+}
 
 Status write_identity(Database& database, const std::string& store_id) {
   StoreSchema schema;
@@ -179,10 +190,7 @@ Result<Recovered> recover_store(const fs::path& experiment_dir, const Platform& 
   TROUPE_TRY(witness, read_witness(witness_file(experiment_dir)));
   if (auto status = check_folder(folder, platform); !status) {
     if (status.error().code() == ErrorCode::not_found && witness)
-      return Error(ErrorCode::data_loss,
-                   folder.string() + ": the store is gone; its witness says that it had " +
-                       to_string(witness->mark.sequence) +
-                       " events. Nothing was changed. Put the folder back from a backup");
+      return store_is_gone(folder, *witness);
     return std::move(status).error();
   }
   Plan plan;

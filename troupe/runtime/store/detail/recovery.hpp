@@ -11,6 +11,22 @@
 
 namespace troupe::detail {
 
+/// A store that was read without writing, in the way in which it would be opened for writing.
+struct Look {
+  Database database;  ///< read-only: a view of the moment
+  StoreFacts facts;
+  LogMode mode = LogMode::tolerate_tail;
+  std::string refused;  ///< why the first step was not enough; empty: it was
+};
+
+/// The two steps of `recover_store` up to the comparison with the witness, without the writing.
+/// `thorough` as for `verify_events`. Error: that of the first step, with the remedy.
+Result<Look> look_at_store(const std::filesystem::path& folder, const Platform& platform,
+                           bool thorough);
+
+/// For a store whose folder is gone while its witness is there.
+[[nodiscard]] Error store_is_gone(const std::filesystem::path& folder, const Witness& witness);
+
 /// A store that was opened and found complete.
 struct Recovered {
   Database database;

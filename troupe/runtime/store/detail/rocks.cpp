@@ -3,10 +3,12 @@
 #include <troupe/runtime/store/detail/rocks.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <rocksdb/convenience.h>
@@ -75,6 +77,55 @@ std::string lock_owner(const fs::path& file) {
       return pid;
   }
   return {};
+}
+
+bool is_held(const std::string& refusal) {
+  if (refusal.find("lock hold by current process") != std::string::npos)
+    return true;
+  const auto says = [&](int error) {
+    return refusal.ends_with(std::generic_category().message(error));
+  };
+  return refusal.find("While lock file") != std::string::npos && (says(EAGAIN) || says(EACCES));
+}
+
+/// What can be done when the lock file can not be opened or locked for a reason of the system.
+std::string remedy_of(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (`ulimit -n`)";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space";
+    case ENOLCK:
+      return "this file system gives no locks: put the experiment on a local disk";
+    case EROFS:
+    case EACCES:
+    case EPERM:
+      return "whoever goes on with an experiment must be able to write into its folder. To look at "
+             "it, use `troupe show`";
+    default:
+      return "mend the folder, or restore it from a backup";
+  }
+}
+
+/// RocksDB says only in words why a lock was refused.
+Error lock_error(const rocksdb::Status& status, const fs::path& file) {
+  const std::string refusal = status.ToString();
+  if (is_held(refusal)) {
+    const std::string owner = lock_owner(file);
+    return Error(ErrorCode::unavailable,
+                 file.string() + ": another run has this experiment open" +
+                     (owner.empty() ? std::string() : " (process " + owner + ")") +
+                     ": wait for it or stop it. To look at it meanwhile, use `troupe show`");
+  }
+  for (const int error : {EMFILE, ENFILE, ENOSPC, EDQUOT, ENOLCK, EROFS, EACCES, EPERM, EISDIR}) {
+    if (!refusal.ends_with(std::generic_category().message(error)))
+      continue;
+    const Error cause = errno_error(error, "the store cannot be locked, " + file.string());
+    return Error(cause.code(), cause.message() + ". Nothing was changed; " + remedy_of(error));
+  }
+  return rocks_error(status, file.string());
 }
 
 rocksdb::Env* env_of(const Platform& platform) {
@@ -212,12 +263,15 @@ Result<Database> open_read_only(const fs::path& folder, const Platform& platform
   return Database(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
 }
 
-Result<Database> open_as_secondary(const fs::path& folder, const fs::path& scratch) {
+Result<Database> open_as_secondary(const fs::path& folder) {
   const Platform platform;
+  // RocksDB wants a folder for its own log. We give it a logger, so that it never comes to be.
+  std::error_code error;
+  const fs::path unused = fs::temp_directory_path(error) / "troupe-reader";
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const auto status = rocksdb::DB::OpenAsSecondary(
-      database_options(platform, LogMode::tolerate_tail), folder.string(), scratch.string(),
+      database_options(platform, LogMode::tolerate_tail), folder.string(), unused.string(),
       family_descriptors(platform), &handles, &db);
   if (!status.ok())
     return rocks_error(status, folder.string());
@@ -271,13 +325,7 @@ Result<FolderLock> FolderLock::acquire(const fs::path& folder, const Platform& p
   const auto status = env->LockFile(file.string(), &lock);
   if (status.ok())
     return FolderLock(env, lock);
-  const std::string owner = lock_owner(file);
-  if (status.ToString().find("Permission") != std::string::npos)
-    return rocks_error(status, file.string());
-  return Error(ErrorCode::unavailable,
-               file.string() + ": another run has this experiment open" +
-                   (owner.empty() ? std::string() : " (process " + owner + ")") +
-                   ": wait for it or stop it. To look at it meanwhile, use `troupe show`");
+  return lock_error(status, file);
 }
 
 FolderLock::FolderLock(FolderLock&& other) noexcept

@@ -65,16 +65,18 @@ private:
 Result<Database> make_database(const std::filesystem::path& folder, const Platform& platform);
 Result<Database> open_database(const std::filesystem::path& folder, const Platform& platform,
                                LogMode mode);
-/// Reads the log into memory and writes nothing. Only while the folder is locked.
+/// Reads the log into memory and writes nothing. While a writer runs, what is seen may not fit
+/// together: see verify.hpp.
 Result<Database> open_read_only(const std::filesystem::path& folder, const Platform& platform,
                                 LogMode mode);
-Result<Database> open_as_secondary(const std::filesystem::path& folder,
-                                   const std::filesystem::path& scratch);
+/// Follows the writer of the folder, and writes nothing anywhere.
+Result<Database> open_as_secondary(const std::filesystem::path& folder);
 
 /// Refuses a folder that is not a store, or one with column families of a newer Troupe. Reads only.
 Status check_folder(const std::filesystem::path& folder, const Platform& platform);
 
-/// The lock of a database folder, held until destroyed. Error unavailable names the owner.
+/// The lock of a database folder, held until destroyed. Errors: unavailable when somebody has it,
+/// naming the owner; what the operating system says when it can not be asked for.
 class FolderLock {
 public:
   static Result<FolderLock> acquire(const std::filesystem::path& folder, const Platform& platform);
