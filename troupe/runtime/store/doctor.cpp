@@ -1,6 +1,7 @@
 #include <troupe/runtime/store/detail/examine.hpp>
 #include <troupe/runtime/store/detail/live.hpp>
 #include <troupe/runtime/store/detail/repair.hpp>
+#include <troupe/runtime/store/detail/salvage.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/doctor.hpp>
 #include <troupe/runtime/store/keys.hpp>
@@ -233,7 +234,7 @@ private:
       found_.store_id = std::move(store_id);
     }
     Repair repair;
-    if (!found_.sound() || !found_.rows_current) {
+    if (source_ == Source::none || !found_.sound() || !found_.rows_current) {
       TROUPE_TRY(done, detail::rebuild(report_.experiment_dir, View(database_), found_));
       repair = done;
     } else if (source_ == Source::cut) {
@@ -266,14 +267,14 @@ private:
   }
 
   Status open_salvaged() {
-    TROUPE_TRY(copy, detail::salvage(report_.experiment_dir));
-    scratch_ = copy;
-    TROUPE_TRY(database, detail::open_read_only(copy, {}, LogMode::point_in_time));
+    TROUPE_TRY(salvaged, detail::salvage(report_.experiment_dir));
+    scratch_ = salvaged.copy;
+    TROUPE_TRY(database, detail::open_read_only(salvaged.database, {}, LogMode::point_in_time));
     database_ = std::move(database);
     detail::Findings of_the_copy;
     found_ = examine(View(database_), false, of_the_copy);
     // A file that is gone leaves no trace in the rows: older ones may have come to light.
-    found_.rows_current = false;
+    found_.rows_current = salvaged.files_known;
     return ok();
   }
 

@@ -301,25 +301,6 @@ TEST_CASE("the witness: missing, damaged, of another store") {
   }
 }
 
-TEST_CASE("a database that does not open is saved as far as its files go") {
-  Fixture f;
-  make_store(f.dir, 50);
-  open_journal(f.dir)->close().value_or_throw();
-  SUBCASE("no CURRENT") {
-    fs::remove(store_folder(f.dir) / "CURRENT");
-  }
-  SUBCASE("empty CURRENT") {
-    write_all(store_folder(f.dir) / "CURRENT", "");
-  }
-  CHECK_FALSE(open_store({.experiment_dir = f.dir}));
-  f.look_at_damage("store");
-  const DoctorReport report = f.repair();
-  REQUIRE_MESSAGE(report.repair, report.to_text());
-  CHECK(report.repair->kept == Sequence(50));
-  CHECK(report.repair->replayed_from_start);
-  CHECK(open_journal(f.dir)->event(Sequence(50)).value_or_throw() == sealed(event_payload(50)));
-}
-
 TEST_CASE("what is left without first event or specification is not repaired") {
   Fixture f;
   make_store(f.dir, 8);

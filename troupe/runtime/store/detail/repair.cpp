@@ -1,4 +1,5 @@
 #include <troupe/base/file.hpp>
+#include <troupe/runtime/store/detail/copier.hpp>
 #include <troupe/runtime/store/detail/repair.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
 #include <troupe/runtime/store/keys.hpp>
@@ -8,53 +9,12 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <rocksdb/write_batch.h>
 #include <stdio.h>
 
 namespace troupe::detail {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t copy_batch_bytes = std::size_t{4} << 20;
-
-/// Writes pairs into a database in batches.
-class Copier {
-public:
-  explicit Copier(Database& target) : target_(target) {}
-
-  Status put(std::size_t family, std::string_view key, std::string_view value) {
-    const auto status = batch_.Put(target_.handle(family), rocksdb::Slice(key.data(), key.size()),
-                                   rocksdb::Slice(value.data(), value.size()));
-    if (!status.ok())
-      return rocks_error(status, "copying a row");
-    return batch_.GetDataSize() < copy_batch_bytes ? ok() : write();
-  }
-
-  Status write() {
-    const auto status = target_.db().Write(rocksdb::WriteOptions(), &batch_);
-    batch_.Clear();
-    if (!status.ok())
-      return rocks_error(status, "writing the repaired store");
-    return ok();
-  }
-
-  /// Into table files, so that nothing hangs on the log.
-  Status finish() {
-    TROUPE_RETURN_IF_ERROR(write());
-    std::vector<rocksdb::ColumnFamilyHandle*> all;
-    for (std::size_t i = 0; i < family_count; ++i)
-      all.push_back(target_.handle(i));
-    const auto status = target_.db().Flush(rocksdb::FlushOptions(), all);
-    if (!status.ok())
-      return rocks_error(status, "writing the repaired store");
-    return ok();
-  }
-
-private:
-  Database& target_;
-  rocksdb::WriteBatch batch_;
-};
 
 Status copy_events(const View& source, HighWater end, Copier& copier) {
   Status copied;
@@ -172,23 +132,6 @@ Status fill(Database& target, const View& source, const Examination& found, Repa
   return copier.finish();
 }
 
-Status to_status(const rocksdb::Status& status) {
-  if (status.ok())
-    return ok();
-  return rocks_error(status, "RocksDB");
-}
-
-Status add_missing_families(const fs::path& folder) {
-  auto options = database_options({}, LogMode::point_in_time);
-  options.create_missing_column_families = true;
-  rocksdb::DB* db = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  TROUPE_RETURN_IF_ERROR(to_status(
-      rocksdb::DB::Open(options, folder.string(), family_descriptors({}), &handles, &db)));
-  const Database opened(std::unique_ptr<rocksdb::DB>(db), std::move(handles));
-  return ok();
-}
-
 Result<fs::path> free_name(const fs::path& wanted) {
   std::error_code ignored;
   for (int number = 1; number < 10'000; ++number) {
@@ -239,20 +182,6 @@ Result<Repair> rebuild(const fs::path& experiment_dir, const View& source,
   TROUPE_RETURN_IF_ERROR(fsync_directory(experiment_dir));
   repair.kept_aside = aside;
   return repair;
-}
-
-Result<fs::path> salvage(const fs::path& experiment_dir) {
-  TROUPE_TRY(copy, link_aside(store_folder(experiment_dir), "salvage"));
-  const auto options = database_options({}, LogMode::point_in_time);
-  auto status = to_status(rocksdb::RepairDB(copy.string(), options, family_descriptors({})));
-  // Families that had no file are unknown to it.
-  if (status)
-    status = add_missing_families(copy);
-  if (status)
-    return copy;
-  std::error_code ignored;
-  fs::remove_all(copy, ignored);
-  return std::move(status).error().with_context("too little is left of the database's files");
 }
 
 Status renew_witness(const fs::path& experiment_dir, const std::string& store_id, HighWater mark) {

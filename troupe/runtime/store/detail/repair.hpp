@@ -19,10 +19,6 @@ Result<Repair> cut_log(const std::filesystem::path& experiment_dir, FolderLock& 
 Result<Repair> rebuild(const std::filesystem::path& experiment_dir, const View& source,
                        const Examination& found);
 
-/// For a database that does not open at all: lets RocksDB collect what is left in its files, in a
-/// copy. Returns the copy's folder, to be examined and rebuilt from, and removed.
-Result<std::filesystem::path> salvage(const std::filesystem::path& experiment_dir);
-
 /// Writes the witness for what is there now. The old one is kept beside it.
 Status renew_witness(const std::filesystem::path& experiment_dir, const std::string& store_id,
                      HighWater mark);
