@@ -1,6 +1,9 @@
 #include <troupe/runtime/storage/detail/manifest.hpp>
 #include <troupe/runtime/storage/detail/sha256.hpp>
 
+#include <limits>
+#include <string>
+
 #include <doctest/doctest.h>
 
 using namespace troupe;
@@ -63,6 +66,15 @@ TEST_CASE("a manifest with a field missing or of another type is refused") {
   CHECK_FALSE(parse_manifest(replaced(text, "\"size\": 7", "\"size\": -7")));
   CHECK_FALSE(parse_manifest(replaced(text, "\"number\": 3", "\"number\": 4294967296")));
   CHECK_FALSE(parse_manifest(replaced(text, some_hash, std::string(64, 'A'))));
+}
+
+TEST_CASE("a manifest whose sizes have no sum is refused") {
+  Manifest manifest = sample();
+  manifest.files.push_back({.name = "c", .size = 1, .sha256 = some_hash});
+  const std::string text = to_text(manifest).value_or_throw();
+  const std::string most = std::to_string(std::numeric_limits<int64_t>::max());
+  CHECK(parse_manifest(replaced(text, "\"size\": 1", "\"size\": 1000000")));
+  CHECK_FALSE(parse_manifest(replaced(text, "\"size\": 1", "\"size\": " + most)));
 }
 
 TEST_CASE("text that is no manifest is refused") {

@@ -110,8 +110,12 @@ Result<Manifest> parse_manifest(std::string_view text) {
                     .files = {},
                     .directories = {}};
   manifest.files.reserve(files->size());
+  auto room = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   for (const Value& entry : *files) {
     TROUPE_TRY(file, parse_file(entry));
+    if (file.size > room)
+      return malformed("the sizes of 'files' are together more than any disk holds");
+    room -= file.size;
     manifest.files.push_back(std::move(file));
   }
   for (const Value& entry : *directories) {
