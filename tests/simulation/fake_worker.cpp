@@ -107,8 +107,12 @@ void FakeWorker::report() {
   if (!(behaviour.forgets_metric && iteration_ == 2))
     report.metrics["loss"] = scenario.loss(trial, iteration_);
   if (scenario.definition.is_function) {
-    if (scenario.function_saves(trial, iteration_))
-      report.checkpoint = world_.store_checkpoint(trial, next_checkpoint_++, iteration_);
+    if (scenario.function_saves(trial, iteration_)) {
+      auto saved = world_.store_checkpoint(trial, next_checkpoint_++, iteration_);
+      if (!saved)
+        return fail("report threw: " + saved.error().message());
+      report.checkpoint = saved.take();
+    }
   } else {
     report.done = iteration_ >= behaviour.length;
     report.wants_checkpoint = scenario.function_saves(trial, iteration_ + 500);
@@ -146,10 +150,12 @@ void FakeWorker::save(std::uint32_t number) {
     return die(FailureKind::infrastructure, "killed by SIGKILL from outside while saving");
   if (world_.chance(world_.trouble().save_fails))
     return fail("save_checkpoint threw");
-  const CheckpointRef ref = world_.store_checkpoint(trial_->key.trial, number, iteration_);
+  const auto saved = world_.store_checkpoint(trial_->key.trial, number, iteration_);
+  if (!saved)
+    return fail("the checkpoint was not saved: " + saved.error().message());
   if (world_.chance(world_.trouble().worker_dies))
     return die(FailureKind::infrastructure, "killed by SIGKILL from outside after saving");
-  world_.send(CheckpointSaved{id_, trial_->key, ref}, id_);
+  world_.send(CheckpointSaved{id_, trial_->key, *saved}, id_);
   if (verdict_ == Verdict::go_on && !told_to_leave_)
     step();
   else

@@ -15,15 +15,6 @@ namespace troupe::simulation {
 
 class World;
 
-/// What lies on the disk: survives everything but deletion.
-struct Storage {
-  struct Saved {
-    CheckpointRef ref;
-    bool damaged = false;
-  };
-  std::map<TrialId, std::map<std::uint32_t, Saved>> checkpoints;
-};
-
 /// A worker with its user code: reports, saves, dies and lingers as the scenario wants.
 class FakeWorker {
 public:

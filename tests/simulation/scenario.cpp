@@ -170,6 +170,15 @@ Scenario random_scenario(std::uint64_t seed) {
   return s;
 }
 
+Scenario faults_on_disk(std::uint64_t seed) {
+  Scenario s = random_scenario(seed);
+  s.trouble.power_loss = 0;  // what was written stays, here
+  s.trouble.store_fault = 0.8;
+  s.trouble.clean_stop = 0.1;
+  s.trouble.opening_fault = 0.5;
+  return s;
+}
+
 Scenario fifo_under_kills(std::uint64_t seed) {
   Scenario s = killed(seed);
   if (draw_for(seed, scenario_stream, 5).chance(0.5))

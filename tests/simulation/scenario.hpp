@@ -32,6 +32,7 @@ struct Trouble {
   double power_loss = 0;         ///< share of driver deaths
   double clean_stop = 0;         ///< share of driver deaths
   double store_fault = 0;        ///< share of driver deaths: an armed fault point in the store
+  double opening_fault = 0;      ///< per start of the driver: a fault point is armed before it
   std::uint32_t max_deaths = 0;  ///< of the driver
 };
 
@@ -60,6 +61,8 @@ struct Scenario {
 
 /// Anything goes: all features, all troubles.
 Scenario random_scenario(std::uint64_t seed);
+/// The same, where most of what kills a driver are faults, of a disk that has files.
+Scenario faults_on_disk(std::uint64_t seed);
 /// Grid and random search with FIFO, killed often; the table must not show it.
 Scenario fifo_under_kills(std::uint64_t seed);
 /// The same with a scheduler that compares trials, in deterministic order.

@@ -1,9 +1,13 @@
+#include <troupe/base/log.hpp>
+
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/scratch_folder.hpp>
 
 #include "checks.hpp"
 #include "scenario.hpp"
@@ -102,6 +106,26 @@ TEST_CASE("whatever happens, the invariants hold and every run ends") {
       CHECK(again.events == report.events);
     }
   }
+}
+
+/// Each seed takes a second on a disk that syncs slowly; one of them arms about ten faults.
+TEST_CASE("with the store and checkpoints on a disk, faults at any of their points do no harm") {
+  const troupe::log::ScopedSink quiet([](const troupe::log::Record&) {});
+  const Seeds range = seeds(12);
+  std::set<std::string> armed;
+  for (std::uint64_t seed = range.first; seed < range.first + range.count; ++seed) {
+    const Scenario scenario = faults_on_disk(seed);
+    INFO(how_to_repeat("with the store and checkpoints*", scenario));
+    const testing::ScratchFolder folder("simulation");
+    World world(scenario, std::make_unique<RealDisk>(folder.path() / "experiment"));
+    const RunReport report = world.run();
+    expect_no_problem(report);
+    armed.insert(report.armed.begin(), report.armed.end());
+  }
+  const std::size_t points = RealDisk({}).fault_points().size();
+  CHECK(points >= 14);
+  if (range.count > 10)
+    CHECK_MESSAGE(armed.size() > points / 2, armed.size(), " of ", points);
 }
 
 TEST_CASE("grid and random search: kills do not show in the final table") {

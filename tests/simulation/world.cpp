@@ -19,10 +19,11 @@ Duration ms(double milliseconds) {
 
 }  // namespace
 
-World::World(const Scenario& scenario)
+World::World(const Scenario& scenario, std::unique_ptr<Disk> disk)
     : scenario_(scenario),
       random_(scenario.seed, std::uint64_t{1} << 41, RandomPurpose::test),
-      clock_(TimePoint{1'000'000'000}, 1'700'000'000'000) {}
+      clock_(TimePoint{1'000'000'000}, 1'700'000'000'000),
+      disk_(std::move(disk)) {}
 
 World::~World() {
   FaultPoints::disarm_all();
@@ -101,7 +102,7 @@ void World::carry_out(const Command& command) {
       if (worker->active() && worker->active()->trial == run->key.trial)
         problem("trial " + to_string(run->key) + " has two live attempts");
     for (const CheckpointRef& ref : run->checkpoints)
-      if (!storage_.checkpoints[run->key.trial].contains(ref.number))
+      if (!disk_->has(run->key.trial, ref))
         problem("checkpoint " + std::to_string(ref.number) + " of trial " + to_string(run->key) +
                 " is gone, but still counted on");
     to_worker(run->worker, [run = *run](FakeWorker& worker) { worker.run(run); });
@@ -114,7 +115,7 @@ void World::carry_out(const Command& command) {
       found->second->mark_stopped();
     to_worker(stop->worker, [](FakeWorker& worker) { worker.stop(); });
   } else if (const auto* gone = std::get_if<DeleteCheckpoint>(&command)) {
-    storage_.checkpoints[gone->trial].erase(gone->checkpoint.number);
+    disk_->remove(gone->trial, gone->checkpoint);
   } else if (const auto* compute = std::get_if<Compute>(&command)) {
     // It may take longer than a step, and the driver may be gone when it is done.
     at(clock_.now() + ms(3000 * random_.uniform()), [this, job = compute->computation] {
@@ -124,22 +125,13 @@ void World::carry_out(const Command& command) {
   }
 }
 
-CheckpointRef World::store_checkpoint(TrialId trial, std::uint32_t number,
-                                      std::uint64_t iteration) {
-  CheckpointRef ref;
-  ref.number = number;
-  ref.iteration = iteration;
-  ref.time_total_s = static_cast<double>(iteration);
-  ref.directory = "checkpoint_" + std::to_string(number);
-  storage_.checkpoints[trial][number] = {ref, chance(trouble().damage)};
-  return ref;
+Result<CheckpointRef> World::store_checkpoint(TrialId trial, std::uint32_t number,
+                                              std::uint64_t iteration) {
+  return disk_->save(trial, number, iteration, chance(trouble().damage));
 }
 
 bool World::is_intact(TrialId trial, const CheckpointRef& ref) const {
-  const auto& saved = storage_.checkpoints.at(trial);
-  const auto found = saved.find(ref.number);
-  return found != saved.end() && !found->second.damaged &&
-         found->second.ref.iteration == ref.iteration;
+  return disk_->is_intact(trial, ref);
 }
 
 void World::was_answered(TrialId trial, std::uint64_t iteration, Verdict verdict) {
@@ -168,7 +160,7 @@ void World::append() {
   queued_.clear();
   if (batch.empty())
     return;
-  const Result<Sequence> last = journal_.append(batch);
+  const Result<Sequence> last = disk_->journal().append(batch);
   if (!last) {
     core_->store_failed(last.error());
     return end_of_driver();
@@ -184,7 +176,7 @@ void World::append() {
 
 void World::sync() {
   sync_due_ = false;
-  const Result<Sequence> durable = journal_.sync();
+  const Result<Sequence> durable = disk_->journal().sync();
   if (!durable) {
     core_->store_failed(durable.error());
     return end_of_driver();
@@ -197,17 +189,32 @@ void World::sync() {
 // -- life and death of the driver ---------------------------------------------------------------
 
 void World::start_driver() {
+  // A new life begins with an opening, and that can fail, too.
+  if (report_.driver_deaths < trouble().max_deaths && chance(trouble().opening_fault))
+    arm_store_fault();
+  if (const Status opened = disk_->open(); !opened) {
+    if (armed_fault_.empty() || opened.error().message().find("fault") == std::string::npos)
+      problem("the store does not open: " + opened.error().to_string());
+    ++report_.driver_deaths;
+    FaultPoints::disarm_all();
+    at(clock_.now() + ms(1000), [this] { start_driver(); });
+    return;
+  }
+  begin_life();
+}
+
+void World::begin_life() {
   cpus_ = scenario_.cpus_change ? static_cast<double>(random_.uniform_int(1, 4)) : scenario_.cpus;
   const tune::LoopEnvironment environment{"/sim/experiment", cpus_, scenario_.snapshot_interval};
   const auto& config = scenario_.definition.tune_config;
-  const bool fresh = journal_.watermarks().accepted == Sequence();
+  const bool fresh = disk_->journal().watermarks().accepted == Sequence();
   Result<std::unique_ptr<tune::TrialLoop>> loop =
       fresh ? tune::TrialLoop::create(tune::make_spec(scenario_.definition).value_or_throw(),
                                       config.search_alg.get(), config.scheduler.get(), environment)
-            : tune::TrialLoop::restore(journal_, config.search_alg.get(), config.scheduler.get(),
-                                       environment, scenario_.resume);
+            : tune::TrialLoop::restore(disk_->journal(), config.search_alg.get(),
+                                       config.scheduler.get(), environment, scenario_.resume);
   loop_ = std::move(loop).value_or_throw();
-  submitted_ = journal_.watermarks().accepted;
+  submitted_ = disk_->journal().watermarks().accepted;
   queued_.clear();
   append_due_ = sync_due_ = stop_requested_ = false;
   tick_at_.reset();
@@ -241,13 +248,11 @@ void World::maybe_strike() {
 }
 
 void World::arm_store_fault() {
-  std::vector<std::string> points = FaultPoints::list();
-  std::erase_if(points, [](const std::string& name) {
-    return !name.starts_with("store.append.") && !name.starts_with("store.sync.");
-  });
+  const std::vector<std::string> points = disk_->fault_points();
   if (points.empty())
     return problem("there is no fault point in the store");
   armed_fault_ = random_.pick(points);
+  report_.armed.push_back(armed_fault_);
   FaultAction action;
   action.skip = random_.below(5);
   action.times = 1;
@@ -262,10 +267,7 @@ void World::kill_driver() {
   workers_.clear();
   core_.reset();
   loop_.reset();
-  if (power)
-    journal_.power_loss(random_.below(journal_.undurable_batches() + 1));
-  else
-    journal_.crash();
+  disk_->crash(power, random_);
   check_journal(power);
   at(clock_.now() + ms(1000), [this] { start_driver(); });
 }
@@ -302,9 +304,9 @@ void World::check_live() {
 
 void World::check_journal(bool power_lost) {
   const auto& config = scenario_.definition.tune_config;
-  if (journal_.watermarks().accepted == Sequence())
+  if (disk_->journal().watermarks().accepted == Sequence())
     return;
-  const auto results = accepted_results(journal_);
+  const auto results = accepted_results(disk_->journal());
   for (auto it = answered_.begin(); it != answered_.end();) {
     if (results.contains(it->first)) {
       ++it;
@@ -315,13 +317,13 @@ void World::check_journal(bool power_lost) {
               to_string(it->first.first) + " was answered and is lost");
     it = answered_.erase(it);
   }
-  for (std::string& what : check_records(journal_))
+  for (std::string& what : check_records(disk_->journal()))
     problem(what);
-  const auto replayed =
-      tune::TrialLoop::verify_replay(journal_, config.search_alg.get(), config.scheduler.get());
+  const auto replayed = tune::TrialLoop::verify_replay(disk_->journal(), config.search_alg.get(),
+                                                       config.scheduler.get());
   if (!replayed)
     return problem("verify_replay: " + replayed.error().to_string());
-  const auto restored = tune::TrialLoop::restore(journal_, config.search_alg.get(),
+  const auto restored = tune::TrialLoop::restore(disk_->journal(), config.search_alg.get(),
                                                  config.scheduler.get(), {"/sim", scenario_.cpus});
   if (!restored)
     return problem("restore: " + restored.error().to_string());
@@ -337,8 +339,8 @@ RunReport World::run() {
               std::to_string(loop_ && loop_->finished()) + ", workers of the core " +
               std::to_string(core_ ? core_->live_workers().size() : 0) + ", fakes " +
               std::to_string(workers_.size()) + ", submitted " + std::to_string(submitted_.value) +
-              ", accepted " + std::to_string(journal_.watermarks().accepted.value) + ", durable " +
-              std::to_string(journal_.watermarks().durable.value));
+              ", accepted " + std::to_string(disk_->journal().watermarks().accepted.value) +
+              ", durable " + std::to_string(disk_->journal().watermarks().durable.value));
       break;
     }
     auto next = agenda_.extract(agenda_.begin());
@@ -353,13 +355,13 @@ RunReport World::run() {
     const std::string state = loop_->fingerprint();
     check_journal(false);
     const auto& config = scenario_.definition.tune_config;
-    const auto replayed =
-        tune::TrialLoop::verify_replay(journal_, config.search_alg.get(), config.scheduler.get());
+    const auto replayed = tune::TrialLoop::verify_replay(disk_->journal(), config.search_alg.get(),
+                                                         config.scheduler.get());
     if (replayed && *replayed != state)
       problem("the live state differs from the replayed one");
-    report_.table = final_table(journal_);
+    report_.table = final_table(disk_->journal());
   }
-  report_.chain = journal_.watermarks().chain;
+  report_.chain = disk_->journal().watermarks().chain;
   return report_;
 }
 

@@ -3,7 +3,6 @@
 #include <troupe/actors/controller_core.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/random.hpp>
-#include <troupe/runtime/store/memory_journal.hpp>
 #include <troupe/tune/trial_loop.hpp>
 
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "disk.hpp"
 #include "fake_worker.hpp"
 #include "scenario.hpp"
 
@@ -26,19 +26,21 @@ struct RunReport {
   std::vector<std::string> problems;  ///< broken invariants; empty: all is well
   std::uint64_t events = 0;
   std::uint32_t driver_deaths = 0;
-  std::uint32_t chain = 0;  ///< checksum over the journal
-  std::string table;        ///< the final table, one trial a line
+  std::vector<std::string> armed;  ///< fault points
+  std::uint32_t chain = 0;         ///< checksum over the journal
+  std::string table;               ///< the final table, one trial a line
 };
 
 /// One thread, one clock, one seed: workers, driver, journal and disk.
 class World final : private ControllerCore::Sink {
 public:
-  explicit World(const Scenario& scenario);
+  explicit World(const Scenario& scenario,
+                 std::unique_ptr<Disk> disk = std::make_unique<MemoryDisk>());
   ~World() override;
 
   /// Runs the experiment to its end, over all deaths of its driver.
   RunReport run();
-  const JournalReader& journal() const { return journal_; }
+  const JournalReader& journal() const { return disk_->journal(); }
 
   // What workers see of it.
   const Scenario& scenario() const { return scenario_; }
@@ -47,7 +49,8 @@ public:
   Duration delay();
   void after(Duration delay, WorkerId worker, std::function<void()> what);
   void send(EventBody body, WorkerId from);
-  CheckpointRef store_checkpoint(TrialId trial, std::uint32_t number, std::uint64_t iteration);
+  Result<CheckpointRef> store_checkpoint(TrialId trial, std::uint32_t number,
+                                         std::uint64_t iteration);
   bool is_intact(TrialId trial, const CheckpointRef& ref) const;
   void was_answered(TrialId trial, std::uint64_t iteration, Verdict verdict);
 
@@ -60,6 +63,7 @@ private:
   void execute(Command command) override;
 
   void start_driver();
+  void begin_life();
   void kill_driver();
   void end_of_driver();
   void deliver(EventBody body);
@@ -83,8 +87,7 @@ private:
   std::map<When, std::function<void()>> agenda_;
   std::uint64_t agenda_counter_ = 0;
 
-  MemoryJournal journal_;
-  Storage storage_;
+  std::unique_ptr<Disk> disk_;
   std::unique_ptr<tune::TrialLoop> loop_;
   std::unique_ptr<ControllerCore> core_;
   std::map<WorkerId, std::unique_ptr<FakeWorker>> workers_;
