@@ -67,6 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'p':
       testing::try_record<EventPointer>(rest);
       break;
+    case 'd':
+      testing::try_record<RowsDropped>(rest);
+      break;
     case 'f':  // the file of the witness as it is, with its envelope
       (void)decode<Witness>(rest);
       break;

@@ -147,6 +147,12 @@ ExperimentSpec experiment_spec_v2() {
   return spec;
 }
 
+ExperimentSpec experiment_spec_v3() {
+  ExperimentSpec spec = experiment_spec_v2();
+  spec.stop_patience = std::chrono::seconds(9);
+  return spec;
+}
+
 /// Every kind of decision and action, with one body.
 EventRecord event(RecordedBody body) {
   EventRecord record;
@@ -178,6 +184,7 @@ EventRecord event(RecordedBody body) {
 TEST_CASE("rows of every released format are read, and written the same") {
   check_golden("experiment_spec", experiment_spec());
   check_golden("experiment_spec", experiment_spec_v2(), 2);
+  check_golden("experiment_spec", experiment_spec_v3(), 3);
   check_golden("experiment_row", experiment_row());
   check_golden("trial_row", trial_row());
   check_golden("checkpoint_row", checkpoint_row());
@@ -209,6 +216,12 @@ TEST_CASE("events of every released format are read, and written the same") {
   check_golden("event_stop_requested", event(StopRequested{"SIGINT"}));
   check_golden("event_errored_taken",
                event(ErroredTaken{Resume::restart, {trial_row()}, {{checkpoint_row()}}}));
+  Suggested suggested;
+  suggested.trial = TrialId(5);
+  suggested.kind = Suggestion::Kind::config;
+  suggested.error = "e";
+  check_golden("event_suggested", event(suggested));
+  check_golden("event_rows_restored", event(RowsRestored{7}));
 }
 
 /// The state of a loop is not put together by hand, but by running one. What it comes to may
