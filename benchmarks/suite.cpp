@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "benchmarks/suite_parts.hpp"
+#include "benchmarks/task_table.hpp"
 
 namespace troupe::bench {
 
@@ -200,6 +201,11 @@ const TestFunction& test_function(std::string_view name) {
     if (function.name == name)
       return function;
     names += (names.empty() ? "" : ", ") + function.name;
+  }
+  for (const TestFunction& function : task_functions()) {
+    if (function.name == name)
+      return function;
+    names += ", " + function.name;
   }
   throw Exception(ErrorCode::not_found,
                   "no test function '" + std::string(name) + "'; there are " + names);

@@ -28,7 +28,8 @@ struct TestFunction {
 /// the third, ...); the others tell whether what was learned there holds elsewhere.
 [[nodiscard]] const std::vector<TestFunction>& suite();
 
-/// The function of this name. Throws Exception not_found that lists the names.
+/// The function of this name, or the real task (task_table.hpp). Throws Exception not_found that
+/// lists the names.
 [[nodiscard]] const TestFunction& test_function(std::string_view name);
 
 }  // namespace troupe::bench
