@@ -34,7 +34,7 @@ std::vector<double> losses_at(const RungResults& results, std::size_t rung) {
 
 TEST_CASE("the first result at or beyond a rung counts there, once a trial") {
   RungResults results(1, 3);  // 1, 3, 9, 27, ...
-  for (const std::uint64_t step : {1, 2, 4, 5, 8, 9, 10, 26})
+  for (const std::uint64_t step : {1U, 2U, 4U, 5U, 8U, 9U, 10U, 26U})
     results.add(TrialId(7), step, static_cast<double>(step), 0);
   results.add(TrialId(8), 9, 0.5, 0);  // reports seldom: the shorter rungs are skipped
   CHECK(losses_at(results, 0) == std::vector<double>{1});

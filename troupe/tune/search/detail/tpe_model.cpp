@@ -138,9 +138,9 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
                                  Random& random) {
   // The axes of a block exist together in finished trials; in those that run, a part of them may.
   std::vector<bool> whole(patterns_.size());
-  for (const auto& [pattern, number] : patterns_)
-    whole[number] =
-        std::all_of(block.begin(), block.end(), [&](std::size_t a) { return pattern[a]; });
+  for (const auto& entry : patterns_)
+    whole[entry.second] =
+        std::all_of(block.begin(), block.end(), [&](std::size_t a) { return entry.first[a]; });
   const auto members = [&](const std::vector<std::uint32_t>& from) {
     std::vector<std::uint32_t> found;
     found.reserve(from.size());
