@@ -2,7 +2,11 @@
 
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/schedule/fifo.hpp>
+#include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/bohb.hpp>
+#include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/importance.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/space.hpp>

@@ -8,8 +8,12 @@
 #include <troupe/tune/result_grid.hpp>
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/schedule/fifo.hpp>
+#include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/domain.hpp>
+#include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/importance.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/space.hpp>
 #include <troupe/tune/search/tpe.hpp>

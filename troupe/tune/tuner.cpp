@@ -12,6 +12,7 @@
 #include <troupe/tune/report/text.hpp>
 #include <troupe/tune/tuner.hpp>
 
+#include <cmath>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -69,7 +70,12 @@ Status check_free(const fs::path& dir, const std::string& name) {
 /// What is to be gone on with. The store is read as the opening for writing will read it, so that
 /// what that would refuse is refused here.
 Result<ExperimentSpec> stored_spec(const fs::path& dir) {
-  TROUPE_TRY(reader, open_secondary(dir, {.refuse_loss = true}));
+  auto opened = open_secondary(dir, {.refuse_loss = true});
+  if (!opened && opened.error().code() == ErrorCode::not_found)
+    return std::move(opened).error().with_context(
+        "there is no experiment in '" + dir.string() +
+        "' (a path is expected, not a name below the storage path)");
+  TROUPE_TRY(reader, std::move(opened));
   if (reader->watermarks().accepted == Sequence(0)) {
     return Error(ErrorCode::not_found, "the experiment in '" + dir.string() +
                                            "' was never begun: its process ended before the first "
@@ -235,12 +241,37 @@ private:
                  {"folder", dir_.string()},
                  {"seed", loop->spec().seed},
                  {"cpus", runtime_.cpus()}});
+      warn_of_surprises(loop->spec(), loop->status(), planned);
     }
     return std::make_unique<Experiment>(runtime_, std::move(loop), std::move(store.journal),
                                         ExperimentOptions{.dir = dir_,
                                                           .planned = planned,
                                                           .verbose = verbose_,
                                                           .handle_signals = handle_signals_});
+  }
+
+  /// What is allowed, but perhaps not what was meant.
+  void warn_of_surprises(const ExperimentSpec& spec, const ExperimentRow& status,
+                         std::optional<std::uint64_t> planned) const {
+    if (!planned && !spec.time_budget && spec.stop.empty())
+      log::warning(
+          "nothing ends this experiment: num_samples is -1, and there is neither a "
+          "time_budget nor a stop criterion; Ctrl-C stops it");
+    const double at_a_time =
+        spec.resources.cpus > 0 ? std::floor(runtime_.cpus() / spec.resources.cpus + 1e-9) : 1e9;
+    if (spec.max_concurrent_trials && *spec.max_concurrent_trials > at_a_time)
+      log::warning(
+          "fewer trials than max_concurrent_trials run at a time: raise "
+          "RuntimeOptions.cpus or lower RunConfig.resources_per_trial.cpus for more",
+          {{"max_concurrent_trials", *spec.max_concurrent_trials},
+           {"at_a_time", at_a_time},
+           {"cpus", runtime_.cpus()},
+           {"cpus_per_trial", spec.resources.cpus}});
+    if (restore_ && !restore_->resume_errored && !restore_->restart_errored && status.errored > 0)
+      log::info(
+          "trials that failed stay as they are; RestoreOptions.resume_errored or "
+          "restart_errored takes them up",
+          {{"failed", status.errored}});
   }
 
   LoopEnvironment environment() const { return {.experiment_dir = dir_, .cpus = runtime_.cpus()}; }
@@ -303,6 +334,9 @@ Tuner::Tuner(Tuner&&) noexcept = default;
 Tuner& Tuner::operator=(Tuner&&) noexcept = default;
 
 Tuner Tuner::restore(Runtime& runtime, const fs::path& path, RestoreOptions options) {
+  if (path.empty())
+    throw Exception(ErrorCode::invalid_argument,
+                    "Tuner::restore: the path is empty; name the folder of an experiment");
   const fs::path dir = fs::absolute(path).lexically_normal();
   resume_config(options).value_or_throw();
   const ExperimentSpec spec = stored_spec(dir).value_or_throw();

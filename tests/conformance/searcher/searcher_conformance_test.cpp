@@ -48,9 +48,8 @@ std::string all_broken(const Searcher& searcher, bool may_repeat = false,
   std::string broken;
   for (const SearchContext& context : contexts())
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      for (const std::string& rule :
-           check_searcher(searcher, context,
-                          {.seed = seed, .steps = steps, .may_repeat = may_repeat}))
+      for (const std::string& rule : check_searcher(
+               searcher, context, {.seed = seed, .steps = steps, .may_repeat = may_repeat}))
         broken += rule + '\n';
   return broken;
 }

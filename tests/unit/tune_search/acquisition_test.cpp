@@ -120,10 +120,9 @@ TEST_CASE("boxes are disjoint and cover exactly what would be an improvement") {
           std::none_of(front.begin(), front.end(), [&](const VectorXd& p) {
             return (p.array() < reference.array()).all() && (p.array() <= y.array()).all();
           });
-      const auto inside =
-          std::count_if(boxes.begin(), boxes.end(), [&](const ImprovementBox& box) {
-            return (y.array() >= box.lower.array()).all() && (y.array() < box.upper.array()).all();
-          });
+      const auto inside = std::count_if(boxes.begin(), boxes.end(), [&](const ImprovementBox& box) {
+        return (y.array() >= box.lower.array()).all() && (y.array() < box.upper.array()).all();
+      });
       CHECK(inside == (improves ? 1 : 0));
     }
   }

@@ -49,9 +49,8 @@ TEST_CASE("many objectives or many running trials are for TPE, no objective for 
   const auto searcher = auto_searcher();
   const SearchContext context = context_of(1);
   REQUIRE(searcher->setup(context));
-  AskTell loop(*searcher, context, [](const Config& c) {
-    return std::vector{c.at("x").as_double()};
-  });
+  AskTell loop(*searcher, context,
+               [](const Config& c) { return std::vector{c.at("x").as_double()}; });
   for (int i = 0; i < 65; ++i)
     REQUIRE(loop.ask());
   CHECK(asked(*searcher, 65) == "tpe");
@@ -64,9 +63,8 @@ TEST_CASE("points to evaluate come first and once, whoever is asked afterwards")
   context.points_to_evaluate = {{{"x", 0.125}, {"k", "b"}}, {{"x", 0.25}, {"k", "a"}}};
   const auto searcher = auto_searcher();
   REQUIRE(searcher->setup(context));
-  AskTell loop(*searcher, context, [](const Config& c) {
-    return std::vector{c.at("x").as_double()};
-  });
+  AskTell loop(*searcher, context,
+               [](const Config& c) { return std::vector{c.at("x").as_double()}; });
   for (int i = 0; i < 70; ++i)
     REQUIRE(loop.ask());
   CHECK(loop.configs[0] == context.points_to_evaluate[0]);
@@ -79,9 +77,8 @@ TEST_CASE("a saved search goes on alike, and a damaged state changes nothing") {
   const SearchContext context = context_of(1);
   const auto searcher = auto_searcher();
   REQUIRE(searcher->setup(context));
-  AskTell loop(*searcher, context, [](const Config& c) {
-    return std::vector{c.at("x").as_double()};
-  });
+  AskTell loop(*searcher, context,
+               [](const Config& c) { return std::vector{c.at("x").as_double()}; });
   loop.run(15);
   REQUIRE(loop.ask());
   const auto copy = auto_searcher();

@@ -72,8 +72,7 @@ TEST_CASE("means and variances are those of the formula") {
     for (Index j = 0; j < 20; ++j)
       k[j] = kernel(point, inputs.x.row(j).transpose(), p);
     CHECK(batch.means(i, 0) == doctest::Approx(k.dot(inverse * values)).epsilon(1e-8));
-    CHECK(batch.variances[i] ==
-          doctest::Approx(std::exp(p[3]) - k.dot(inverse * k)).epsilon(1e-7));
+    CHECK(batch.variances[i] == doctest::Approx(std::exp(p[3]) - k.dot(inverse * k)).epsilon(1e-7));
     const GpPosterior::At at = posterior.at(point);
     CHECK(at.means[0] == doctest::Approx(batch.means(i, 0)).epsilon(1e-10));
     CHECK(at.variance == doctest::Approx(batch.variances[i]).epsilon(1e-8));
@@ -87,16 +86,15 @@ TEST_CASE("the gradient of a posterior is that of its means and variance") {
   point << 0.37, 0.61, 1;
   constexpr double h = 1e-6;
   for (const auto& [by_mean, by_variance] : {std::pair{1.0, 0.0}, std::pair{0.0, 1.0}}) {
-    const VectorXd gradient = posterior.gradient(point, posterior.at(point),
-                                                 VectorXd::Constant(1, by_mean), by_variance);
+    const VectorXd gradient =
+        posterior.gradient(point, posterior.at(point), VectorXd::Constant(1, by_mean), by_variance);
     for (Index j = 0; j < 2; ++j) {
       VectorXd up = point, down = point;
       up[j] += h;
       down[j] -= h;
       const auto a = posterior.at(up), b = posterior.at(down);
-      const double slope = (by_mean * (a.means[0] - b.means[0]) +
-                            by_variance * (a.variance - b.variance)) /
-                           (2 * h);
+      const double slope =
+          (by_mean * (a.means[0] - b.means[0]) + by_variance * (a.variance - b.variance)) / (2 * h);
       CHECK(gradient[j] == doctest::Approx(slope).epsilon(1e-5));
     }
     CHECK(gradient[2] == 0);

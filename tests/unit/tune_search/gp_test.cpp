@@ -67,9 +67,8 @@ TEST_CASE("no two suggestions are closer than 1e-6, also long after convergence"
 }
 
 TEST_CASE("a run that is saved and restored at any moment goes on alike") {
-  const ParamSpace space{{"x", uniform(0, 1)},
-                         {"k", choice({"a", "b"})},
-                         {"n", when("k", {"a"}, randint(0, 50))}};
+  const ParamSpace space{
+      {"x", uniform(0, 1)}, {"k", choice({"a", "b"})}, {"n", when("k", {"a"}, randint(0, 50))}};
   const auto loss = [](const Config& c) {
     const Value* n = c.find("n");
     return std::vector{std::pow(number(c, "x") - 0.3, 2) +
@@ -122,9 +121,8 @@ TEST_CASE("a region where trials fail is left alone") {
     return std::vector{number(c, "x") < 2.5 ? std::nan("") : branin(c)};
   });
   loop.run(60);
-  const auto inside =
-      std::count_if(loop.configs.begin() + 10, loop.configs.end(),
-                    [](const Config& c) { return number(c, "x") < 2.5; });
+  const auto inside = std::count_if(loop.configs.begin() + 10, loop.configs.end(),
+                                    [](const Config& c) { return number(c, "x") < 2.5; });
   CHECK(inside <= 12);  // a quarter
 }
 
@@ -200,10 +198,10 @@ TEST_CASE("16 suggestions without a result are far from each other") {
   double nearest = 1;
   for (std::size_t i = 20; i < 36; ++i)
     for (std::size_t j = 20; j < i; ++j)
-      nearest = std::min(
-          nearest, std::hypot(number(loop.configs[i], "x") - number(loop.configs[j], "x"),
-                              number(loop.configs[i], "y") - number(loop.configs[j], "y")) /
-                       15);
+      nearest = std::min(nearest,
+                         std::hypot(number(loop.configs[i], "x") - number(loop.configs[j], "x"),
+                                    number(loop.configs[i], "y") - number(loop.configs[j], "y")) /
+                             15);
   CHECK(nearest > 1e-3);
 }
 

@@ -92,9 +92,8 @@ public:
     Map members;
     for (const auto& member : members_)
       members[member->name()] = member->save();
-    return Map{{"created", created_},
-               {"running", std::move(running)},
-               {"members", std::move(members)}};
+    return Map{
+        {"created", created_}, {"running", std::move(running)}, {"members", std::move(members)}};
   }
 
   Status restore(const Value& state) override {
