@@ -20,7 +20,6 @@ namespace {
 constexpr int replicates = 1000;
 /// Regrets below are rounding.
 constexpr double regret_floor = 1e-8;
-constexpr double offset = 1e-6;
 
 /// Regrets of a function, one a seed.
 using Sample = std::vector<double>;
@@ -41,12 +40,13 @@ double middle(Sample values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double scale_of(const std::string& function) {
-  return test_function(function).scale;
+/// What is added to both regrets before they are divided.
+double least_of(const std::string& function) {
+  const TestFunction& found = test_function(function);
+  return found.resolution * found.scale;
 }
 
-double ratio(const Sample& ours, const Sample& theirs, double scale) {
-  const double least = offset * scale;
+double ratio(const Sample& ours, const Sample& theirs, double least) {
   return std::clamp((middle(ours) + least) / (middle(theirs) + least), 1e-3, 1e3);
 }
 
@@ -82,7 +82,7 @@ double rank_deviation(const Sample& ours, const Sample& theirs) {
 struct Pair {
   const Sample* ours;
   const Sample* theirs;
-  double scale;
+  double least;
 };
 
 void bootstrap(const std::vector<Pair>& pairs, Comparison& comparison) {
@@ -92,7 +92,7 @@ void bootstrap(const std::vector<Pair>& pairs, Comparison& comparison) {
     double sum = 0;
     for (const Pair& pair : pairs) {
       const Sample ours = resample(*pair.ours, random);
-      sum += std::log(ratio(ours, resample(*pair.theirs, random), pair.scale));
+      sum += std::log(ratio(ours, resample(*pair.theirs, random), pair.least));
     }
     ratios.push_back(std::exp(sum / static_cast<double>(pairs.size())));
   }
@@ -170,8 +170,8 @@ Comparison compare(const std::vector<RegretRow>& ours, const std::vector<RegretR
     const auto found = their_samples.find(function);
     if (found == their_samples.end())
       continue;
-    pairs.push_back({&sample, &found->second, scale_of(function)});
-    const double one = ratio(sample, found->second, pairs.back().scale);
+    pairs.push_back({&sample, &found->second, least_of(function)});
+    const double one = ratio(sample, found->second, pairs.back().least);
     sum += std::log(one);
     if (one > comparison.worst) {
       comparison.worst = one;
@@ -195,8 +195,10 @@ double score(const std::vector<RegretRow>& rows, std::uint64_t evaluations, Half
   if (all.empty())
     return 0;
   double sum = 0;
-  for (const auto& [function, sample] : all)
-    sum += std::log(middle(sample) / scale_of(function) + offset);
+  for (const auto& [name, sample] : all) {
+    const TestFunction& function = test_function(name);
+    sum += std::log(middle(sample) / function.scale + function.resolution);
+  }
   return std::exp(sum / static_cast<double>(all.size()));
 }
 

@@ -35,8 +35,9 @@ enum class Half : std::uint8_t { both, development, held_out };
 
 /// How one optimiser does beside another after a number of evaluations.
 ///
-/// A function counts by the median regret over the seeds. Ratios are (ours + 1e-6 s) / (theirs +
-/// 1e-6 s), s the regret of a random point, clipped to [1e-3, 1e3]: no function decides alone.
+/// A function counts by the median regret over the seeds. Ratios are (ours + r) / (theirs + r), r
+/// the function's resolution (1e-6 of the regret of a random point), clipped to [1e-3, 1e3]: no
+/// function decides alone.
 struct Comparison {
   std::size_t functions = 0;  ///< that both have; 0: nothing to compare, the other fields are 1
   double ratio = 1;           ///< geometric mean; below 1: ours is better
@@ -53,7 +54,8 @@ struct Comparison {
                                  const std::vector<RegretRow>& theirs, std::uint64_t evaluations,
                                  Half half);
 
-/// Geometric mean over the functions of median regret / s + 1e-6. 0 when there are no rows.
+/// Geometric mean over the functions of median regret / scale + resolution. 0 when there are no
+/// rows.
 [[nodiscard]] double score(const std::vector<RegretRow>& rows, std::uint64_t evaluations,
                            Half half);
 

@@ -22,6 +22,8 @@ struct TestFunction {
   double optimum = 0;  ///< its least value
   double noise = 0;    ///< standard deviation of the normal noise that an observation has
   double scale = 1;    ///< median of value - optimum over random points: the unit of regrets
+  /// Regrets below this part of `scale` are as good as none: tables cannot tell more.
+  double resolution = 1e-6;
 };
 
 /// All of them, always in this order. Searchers are developed on those at even indices (the first,

@@ -123,7 +123,8 @@ TestFunction TaskTable::function() const {
           .space = space_,
           .value = [table](const Config& config) { return table->final_value(config); },
           .optimum = optimum(),
-          .scale = *middle - optimum()};
+          .scale = *middle - optimum(),
+          .resolution = 3e-2};
 }
 
 const std::vector<TaskTable>& task_tables() {

@@ -82,6 +82,15 @@ TEST_CASE("functions count by their median, ratios are clipped, the worst one is
   CHECK(compare(ours, theirs, 50, Half::both).functions == 0);
 }
 
+TEST_CASE("on a table, a little more than nothing is nearly as good as nothing") {
+  const std::vector<RegretRow> none{row("fashion_mlp", 0, 0)};
+  const std::vector<RegretRow> little{row("fashion_mlp", 0, 0.0005)};  // one image of 2,000
+  const Comparison comparison = compare(little, none, 100, Half::both);
+  CHECK(comparison.ratio > 1);
+  CHECK(comparison.ratio < 2);
+  CHECK(compare({row("levy5", 0, 0.0005)}, {row("levy5", 0, 0)}, 100, Half::both).ratio > 10);
+}
+
 TEST_CASE("rows are written as they are read; a damaged line is named") {
   const RegretRow& first = anchors().front();
   CHECK(to_csv(first) == "v5,tpe,branin2,0,25,0.0960989,0.077,0");
