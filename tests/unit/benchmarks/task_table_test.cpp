@@ -166,17 +166,17 @@ TEST_CASE("ASHA finds what 256 random configurations reach with a quarter of the
     double grace_period;
   };
   // The first rounds of boosting tell who learns fast, not who gets far: no judgement before nine.
-  for (const auto& [name, grace_period] : {Case{"fashion_mlp", 1}, Case{"xgb_credit", 9}}) {
-    const TaskTable& table = task_table(name);
+  for (const Case& it : {Case{"fashion_mlp", 1}, Case{"xgb_credit", 9}}) {
+    const TaskTable& table = task_table(it.table);
     const std::uint64_t all = 256 * table.steps().back();
     std::vector<double> shares;
     for (std::uint64_t seed = 0; seed < 11; ++seed) {
-      AshaOnTable run(table, seed, grace_period);
+      AshaOnTable run(table, seed, it.grace_period);
       const std::uint64_t spent = run.run(best_of_256(table, run), all);
       shares.push_back(static_cast<double>(spent) / static_cast<double>(all));
     }
     std::sort(shares.begin(), shares.end());
-    CAPTURE(name);
+    CAPTURE(table.name());
     CHECK(shares[shares.size() / 2] <= 0.25);
   }
 }
