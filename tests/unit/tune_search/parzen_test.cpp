@@ -145,6 +145,17 @@ TEST_CASE("kernels get narrower where points are dense, down to the clip divided
   CHECK(std::exp(points) > 1e5);
 }
 
+TEST_CASE("sharp kernels on a grid still reach the neighbouring values") {
+  for (const Domain& domain : {randint(0, 10), lograndint(1, 20)}) {
+    Data data({domain});
+    const double top = data.axes[0].coordinate(4);
+    for (int i = 0; i < 20; ++i)
+      data.add({top});
+    const std::vector<double> next = {data.axes[0].coordinate(5)};
+    CHECK(data.estimator({.sharpness = 100}).log_density(next, 1)[0] > std::log(0.05));
+  }
+}
+
 TEST_CASE("what columns remember does not show") {
   Data used = uniform_points({uniform(0, 1), randint(0, 50)}, 80, 7);
   for (std::size_t members = 1; members < 80; members += 13) {

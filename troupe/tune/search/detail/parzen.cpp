@@ -145,12 +145,21 @@ Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
   }
 }
 
+double Parzen::narrowest(const Kernels& kernels, double x) const {
+  if (!options_.magic_clip)
+    return 1e-12;
+  const double blunt = 1 / std::min(100.0, 1 + static_cast<double>(kernels_));
+  if (kernels.kind == Kind::continuous || options_.sharpness <= 1)
+    return blunt / options_.sharpness;
+  // Sharp kernels on a grid still reach the neighbours: else the search gets stuck in a cell.
+  const auto [low, high] = kernels.axis->cell(x);
+  return std::max(blunt / options_.sharpness, std::min(blunt, 0.5 * (high - low)));
+}
+
 void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                          std::span<const std::uint32_t> slot, Kernels& kernels) {
   const std::size_t m = members.size();
   const bool discrete = kernels.kind == Kind::discrete;
-  const double clip = std::min(100.0, 2 + static_cast<double>(m)) * options_.sharpness;
-  const double narrowest = options_.magic_clip ? 1 / clip : 1e-12;
   if (discrete) {
     kernels.type.assign(base_.size(), 0);
   } else {
@@ -158,7 +167,7 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
     kernels.inverse.assign(base_.size(), 0.0);
   }
   const auto place = [&](std::uint32_t observation, double x, double left, double right) {
-    const double sigma = std::clamp(std::max(left, right), narrowest, 1.0);
+    const double sigma = std::clamp(std::max(left, right), narrowest(kernels, x), 1.0);
     const double log_mass = column.log_mass(observation, sigma);
     const std::uint32_t kernel = slot[observation];
     if (!discrete) {

@@ -38,7 +38,7 @@ private:
 struct ParzenOptions {
   double prior_weight = 1;  ///< of the flat kernel over the whole space, in observations
   bool magic_clip = true;   ///< no kernel narrower than 1 / min(100, 2 + observations) ...
-  double sharpness = 1;     ///< ... / sharpness
+  double sharpness = 1;     ///< ... / sharpness; but on a grid no narrower than half a cell
   bool endpoints = false;   ///< are the ends of the box neighbours of the outermost kernels?
 };
 
@@ -82,6 +82,8 @@ private:
     double bonus = 0;                   ///< and what the observed one has more
   };
 
+  /// The least width that a kernel may have at `x`.
+  [[nodiscard]] double narrowest(const Kernels& kernels, double x) const;
   void add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                    std::span<const std::uint32_t> slot, Kernels& kernels);
   /// On a numeric axis: in the middle, as wide as the box.
