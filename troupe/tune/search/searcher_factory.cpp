@@ -1,8 +1,10 @@
 #include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/bohb.hpp>
+#include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/quasi_random.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
 #include <troupe/tune/search/tpe.hpp>
@@ -34,9 +36,19 @@ Made make_bohb(const Value& options) {
   return bohb(read)->clone();
 }
 
+Made make_cmaes(const Value& options) {
+  TROUPE_TRY(read, cmaes_options(options));
+  return cmaes(read)->clone();
+}
+
 Made make_gp(const Value& options) {
   TROUPE_TRY(read, gp_options(options));
   return gp(read)->clone();
+}
+
+Made make_quasi_random(const Value& options) {
+  TROUPE_TRY(read, quasi_random_options(options));
+  return quasi_random(read)->clone();
 }
 
 Made make_tpe(const Value& options) {
@@ -49,7 +61,9 @@ constexpr std::array rows = {
     Row{"auto", plain<auto_searcher>},
     Row{"basic_variant", plain<basic_variant>},
     Row{"bohb", make_bohb},
+    Row{"cmaes", make_cmaes},
     Row{"gp", make_gp},
+    Row{"quasi_random", make_quasi_random},
     Row{"random", plain<random_search>},
     Row{"tpe", make_tpe},
 };

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+/// A regression that tells which of some points are better without trying them.
+namespace troupe::tune::detail {
+
+/// Weighted least squares on 1, coordinates, and as the number of points allows their squares and
+/// products; what is extra enters linearly. A pure function of the data.
+class QuadraticModel {
+public:
+  /// Columns of `coordinates` and `extra` (indicators of categories, may have no rows) belong to
+  /// `values` and `weights` > 0. Nothing when there are too few for a linear model, or too many
+  /// rows to be fast (100 coefficients).
+  static std::optional<QuadraticModel> fit(const Eigen::MatrixXd& coordinates,
+                                           const Eigen::MatrixXd& extra,
+                                           const Eigen::VectorXd& values,
+                                           const Eigen::VectorXd& weights);
+
+  /// How many points are worth giving with so many coordinates.
+  static std::size_t useful_points(std::size_t coordinates, std::size_t extra);
+
+  [[nodiscard]] double predict(const Eigen::VectorXd& coordinates,
+                               const Eigen::VectorXd& extra) const;
+  /// What a fit without point number `point` of the data would predict there.
+  [[nodiscard]] double left_out(Eigen::Index point) const;
+  /// The coordinates with the least prediction, where the curvature is positive everywhere.
+  [[nodiscard]] std::optional<Eigen::VectorXd> minimiser() const;
+
+private:
+  enum class Kind { linear, diagonal, full };
+
+  static std::size_t coefficients(Kind kind, std::size_t coordinates, std::size_t extra);
+  static std::optional<Kind> choose(std::size_t points, std::size_t coordinates, std::size_t extra);
+  void features(Eigen::Ref<const Eigen::VectorXd> coordinates,
+                Eigen::Ref<const Eigen::VectorXd> extra, Eigen::Ref<Eigen::VectorXd> row) const;
+
+  Kind kind_ = Kind::linear;
+  Eigen::Index dimensions_ = 0;
+  Eigen::MatrixXd features_;  ///< of the data, a column each point; scaled
+  Eigen::VectorXd values_;
+  Eigen::VectorXd weights_;
+  Eigen::VectorXd scale_;
+  Eigen::VectorXd solution_;
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+};
+
+}  // namespace troupe::tune::detail

@@ -1,0 +1,94 @@
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/sobol.hpp>
+#include <troupe/tune/search/model_searcher.hpp>
+#include <troupe/tune/search/quasi_random.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+namespace troupe::tune {
+namespace {
+
+using detail::Halton;
+using detail::Sobol;
+
+const std::vector<std::string_view> sequence_names{"sobol", "halton"};
+
+class QuasiRandom final : public ModelSearcher {
+public:
+  explicit QuasiRandom(QuasiRandomOptions options) : options_(options) {}
+
+  std::string name() const override { return "quasi_random"; }
+  Value options() const override {
+    return Map{{"sequence", sequence_names[static_cast<std::size_t>(options_.sequence)]},
+               {"scramble", options_.scramble}};
+  }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<QuasiRandom>(*this); }
+  bool instant() const override { return true; }
+
+protected:
+  bool needs_objective() const override { return false; }
+  std::size_t max_objectives() const override { return SIZE_MAX; }
+  /// Where rules exclude most of the space, the rest of it is still filled evenly.
+  std::uint32_t attempts() const override { return 200; }
+
+  Status begin() override {
+    next_ = 0;
+    const std::size_t size = design().size();
+    const bool sobol = options_.sequence == QuasiRandomOptions::Sequence::sobol;
+    if (sobol && size <= Sobol::max_dimensions)
+      points_ = std::make_shared<Points>(Sobol(size, context().seed, options_.scramble));
+    else
+      points_ = std::make_shared<Points>(Halton(size, context().seed, options_.scramble));
+    return ok();
+  }
+
+  Result<Proposal> propose(TrialId, std::uint32_t attempt) const override {
+    const std::uint64_t index = next_ + attempt;
+    detail::Point point =
+        std::visit([&](const auto& sequence) { return sequence.point(index); }, *points_);
+    for (std::size_t i = 0; i < point.size(); ++i)
+      point[i] = design().axes()[i].from_uniform(point[i]);
+    return Proposal{std::move(point), index};
+  }
+
+  void proposed(const detail::Observation&, const Value& note) override {
+    if (note.is_int() && note.as_int() >= 0)
+      next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
+  }
+
+  Value save_model() const override { return next_; }
+  Status restore_model(const Value& state) override {
+    if (!state.is_int() || state.as_int() < 0)
+      return Error(ErrorCode::corrupt, "the state of quasi_random lacks its position");
+    next_ = static_cast<std::uint64_t>(state.as_int());
+    return ok();
+  }
+
+private:
+  using Points = std::variant<Sobol, Halton>;
+
+  QuasiRandomOptions options_;
+  std::shared_ptr<const Points> points_;  ///< never changes, so that clones share it
+  std::uint64_t next_ = 0;                ///< index of the sequence
+};
+
+}  // namespace
+
+std::shared_ptr<Searcher> quasi_random(QuasiRandomOptions options) {
+  return std::make_shared<QuasiRandom>(options);
+}
+
+Result<QuasiRandomOptions> quasi_random_options(const Value& options) {
+  QuasiRandomOptions read;
+  detail::OptionReader reader("quasi_random", options);
+  auto sequence = static_cast<std::size_t>(read.sequence);
+  reader.read("sequence", sequence, sequence_names);
+  reader.read("scramble", read.scramble);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  read.sequence = static_cast<QuasiRandomOptions::Sequence>(sequence);
+  return read;
+}
+
+}  // namespace troupe::tune
