@@ -1,6 +1,7 @@
 #include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/bohb.hpp>
+#include <troupe/tune/search/brute_force.hpp>
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/gp.hpp>
@@ -8,7 +9,9 @@
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
 #include <troupe/tune/search/tpe.hpp>
+#include <troupe/tune/search/wrappers.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -36,6 +39,11 @@ Made make_bohb(const Value& options) {
   return bohb(read)->clone();
 }
 
+Made make_brute_force(const Value& options) {
+  TROUPE_TRY(read, brute_force_options(options));
+  return brute_force(read)->clone();
+}
+
 Made make_cmaes(const Value& options) {
   TROUPE_TRY(read, cmaes_options(options));
   return cmaes(read)->clone();
@@ -56,11 +64,16 @@ Made make_tpe(const Value& options) {
   return tpe(read)->clone();
 }
 
-/// Every searcher of Troupe, sorted by name.
+/// Around another searcher, which is among the options.
+constexpr std::array wrappers = {std::string_view("concurrency_limiter"),
+                                 std::string_view("repeater"), std::string_view("switch_searcher")};
+
+/// Every searcher of Troupe that stands for itself, sorted by name.
 constexpr std::array rows = {
     Row{"auto", plain<auto_searcher>},
     Row{"basic_variant", plain<basic_variant>},
     Row{"bohb", make_bohb},
+    Row{"brute_force", make_brute_force},
     Row{"cmaes", make_cmaes},
     Row{"gp", make_gp},
     Row{"quasi_random", make_quasi_random},
@@ -78,6 +91,8 @@ std::vector<std::string> searcher_names() {
 }
 
 Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options) {
+  if (std::find(wrappers.begin(), wrappers.end(), name) != wrappers.end())
+    return make_wrapper(name, options);
   std::string known;
   for (const Row& row : rows) {
     if (row.name == name)

@@ -48,6 +48,7 @@ Status CmaEsSearcher::begin() {
   categories_ = CategoryModel(counts);
   learn_categories();
   minimum_.reset();
+  surrogate_ = {};
   cma_.reset();
   if (!numeric_.empty()) {
     cma_ = warm_start();

@@ -108,6 +108,8 @@ Status CmaEsSearcher::restore_asked(const Value* value) {
     candidates_[index].trial = trial;
     candidates_[index].asked = true;
   }
+  for (Candidate& candidate : candidates_)  // those that were added just now, too
+    take_known(candidate);
   return ok();
 }
 

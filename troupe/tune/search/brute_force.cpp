@@ -1,0 +1,118 @@
+#include <troupe/tune/search/brute_force.hpp>
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/permutation.hpp>
+#include <troupe/tune/search/model_searcher.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe::tune {
+namespace {
+
+const std::vector<std::string_view> order_names{"random", "lexicographic"};
+/// Cells looked at for one suggestion; nearly all are excluded where that is not enough.
+constexpr std::uint64_t max_looks = 200'000;
+constexpr std::uint64_t order_stream = 0xB207E;
+
+class BruteForce final : public ModelSearcher {
+public:
+  explicit BruteForce(BruteForceOptions options) : options_(options) {}
+
+  std::string name() const override { return "brute_force"; }
+  Value options() const override {
+    return Map{{"order", order_names[static_cast<std::size_t>(options_.order)]}};
+  }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<BruteForce>(*this); }
+
+protected:
+  bool needs_objective() const override { return false; }
+  std::size_t max_objectives() const override { return SIZE_MAX; }
+  std::uint32_t attempts() const override { return 1; }
+
+  Status begin() override {
+    next_ = 0;
+    order_.reset();
+    if (!design().cells())
+      return not_finite();
+    if (options_.order == BruteForceOptions::Order::random)
+      order_.emplace(*design().cells(), context().seed, order_stream);
+    return ok();
+  }
+
+  Result<Proposal> propose(TrialId, std::uint32_t) const override {
+    const std::uint64_t cells = *design().cells();
+    const std::uint64_t end = cells - next_ > max_looks ? next_ + max_looks : cells;
+    for (std::uint64_t place = next_; place < end; ++place) {
+      const std::uint64_t index = order_ ? (*order_)(place) : place;
+      detail::Point point = design().cell(index);
+      if (stands_for_itself(point, index) && design().allowed(point) &&
+          !history().seen(detail::fingerprint(design().decode(point))))
+        return Proposal{std::move(point), place};
+    }
+    return Proposal{};
+  }
+
+  void proposed(const detail::Observation&, const Value& note) override {
+    if (note.is_int() && note.as_int() >= 0)
+      next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
+  }
+
+  Value save_model() const override { return next_; }
+  Status restore_model(const Value& state) override {
+    if (!state.is_int() || state.as_int() < 0 ||
+        static_cast<std::uint64_t>(state.as_int()) > *design().cells())
+      return Error(ErrorCode::corrupt, "the state of brute_force lacks its position");
+    next_ = static_cast<std::uint64_t>(state.as_int());
+    return ok();
+  }
+
+private:
+  Error not_finite() const {
+    for (const detail::Axis& axis : design().axes())
+      if (axis.continuous())
+        return Error(ErrorCode::invalid_argument,
+                     "the searcher brute_force tries every configuration, but '" + axis.path() +
+                         "' = " + axis.domain().to_string() +
+                         " has no end of values: give it steps (quniform) or a choice");
+    return Error(ErrorCode::invalid_argument,
+                 "the searcher brute_force counts cells up to 2^63, and the space has more: use "
+                 "random_search, or fewer values");
+  }
+
+  /// Cells that differ only in parameters that do not exist are one configuration: the one with
+  /// their first values stands for all.
+  bool stands_for_itself(const detail::Point& point, std::uint64_t index) const {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const std::uint64_t count = design().axes()[i].count();
+      if (!detail::exists(point[i]) && index % count != 0)
+        return false;
+      index /= count;
+    }
+    return true;
+  }
+
+  BruteForceOptions options_;
+  std::optional<detail::Permutation> order_;
+  std::uint64_t next_ = 0;  ///< place in the order
+};
+
+}  // namespace
+
+std::shared_ptr<Searcher> brute_force(BruteForceOptions options) {
+  return std::make_shared<BruteForce>(options);
+}
+
+Result<BruteForceOptions> brute_force_options(const Value& options) {
+  BruteForceOptions read;
+  detail::OptionReader reader("brute_force", options);
+  auto order = static_cast<std::size_t>(read.order);
+  reader.read("order", order, order_names);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  read.order = static_cast<BruteForceOptions::Order>(order);
+  return read;
+}
+
+}  // namespace troupe::tune
