@@ -1,5 +1,7 @@
+#include <troupe/base/error.hpp>
 #include <troupe/base/random.hpp>
 #include <troupe/tune/search/detail/pareto.hpp>
+#include <troupe/tune/search/pareto.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -144,6 +146,20 @@ TEST_CASE("points beyond the reference count nothing, endless ones everything") 
   CHECK(hypervolume(std::vector<Losses>{{2, 0}, {1, 0}, {nan, 0}}, reference) == 0);
   CHECK(hypervolume(std::vector<Losses>{{-inf, 0}, {0.5, 0.5}}, reference) == inf);
   CHECK(hypervolume(std::vector<Losses>{{-inf, 2}, {0.5, 0.5}}, reference) == 0.25);
+}
+
+TEST_CASE("the front of results obeys modes and constraints, and leaves out what has no number") {
+  const std::vector<Metrics> results{
+      {{"acc", 0.9}, {"ms", 10}, {"mb", -1}}, {{"acc", 0.8}, {"ms", 5}, {"mb", -1}},
+      {{"acc", 0.8}, {"ms", 6}, {"mb", -1}},  {{"acc", 0.99}, {"ms", 1}, {"mb", 3}},
+      {{"acc", nan}, {"ms", 1}, {"mb", -1}},  {{"ms", 1}, {"mb", -1}}};
+  const std::vector<Objective> objectives{{"acc", Mode::max}, {"ms", Mode::min}};
+  CHECK(tune::pareto_front(results, objectives, {"mb"}) == std::vector<std::size_t>{0, 1});
+  CHECK(tune::pareto_front(results, objectives) == std::vector<std::size_t>{3});
+  CHECK(tune::hypervolume(results, objectives, {0.5, 20}, {"mb"}) ==
+        doctest::Approx(0.4 * 10 + 0.3 * 5));
+  CHECK_THROWS_AS(tune::pareto_front(results, {}), Exception);
+  CHECK_THROWS_AS(tune::hypervolume(results, objectives, {1}), Exception);
 }
 
 }  // namespace

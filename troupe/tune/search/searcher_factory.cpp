@@ -5,6 +5,7 @@
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/nsga.hpp>
 #include <troupe/tune/search/quasi_random.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/searcher.hpp>
@@ -54,6 +55,16 @@ Made make_gp(const Value& options) {
   return gp(read)->clone();
 }
 
+Made make_nsga2(const Value& options) {
+  TROUPE_TRY(read, nsga_options("nsga2", options));
+  return nsga2(read)->clone();
+}
+
+Made make_nsga3(const Value& options) {
+  TROUPE_TRY(read, nsga_options("nsga3", options));
+  return nsga3(read)->clone();
+}
+
 Made make_quasi_random(const Value& options) {
   TROUPE_TRY(read, quasi_random_options(options));
   return quasi_random(read)->clone();
@@ -76,6 +87,8 @@ constexpr std::array rows = {
     Row{"brute_force", make_brute_force},
     Row{"cmaes", make_cmaes},
     Row{"gp", make_gp},
+    Row{"nsga2", make_nsga2},
+    Row{"nsga3", make_nsga3},
     Row{"quasi_random", make_quasi_random},
     Row{"random", plain<random_search>},
     Row{"tpe", make_tpe},

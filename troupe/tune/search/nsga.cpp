@@ -1,0 +1,228 @@
+#include <troupe/tune/search/detail/evolution.hpp>
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/order.hpp>
+#include <troupe/tune/search/model_searcher.hpp>
+#include <troupe/tune/search/nsga.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace troupe::tune {
+namespace {
+
+using detail::Observation;
+using detail::Point;
+
+const std::vector<std::string_view> crossover_names{"uniform", "blx_alpha", "sbx",
+                                                    "vsbx",    "spx",       "undx"};
+const std::vector<std::string_view> mutation_names{"resample", "polynomial"};
+
+/// Random numbers of selections, apart from those of trials.
+constexpr std::uint32_t selection_counter = 999'997;
+
+class Nsga final : public ModelSearcher {
+public:
+  Nsga(NsgaOptions options, bool niches) : options_(options), niches_(niches) {}
+
+  std::string name() const override { return niches_ ? "nsga3" : "nsga2"; }
+  Value options() const override;
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Nsga>(*this); }
+
+protected:
+  std::size_t max_objectives() const override { return SIZE_MAX; }
+  std::uint32_t attempts() const override { return 10; }
+  Status begin() override;
+  Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const override;
+  void observed(const Observation& observation) override;
+  Value save_model() const override;
+  Status restore_model(const Value& state) override;
+
+private:
+  using Trials = std::vector<std::uint32_t>;
+
+  void select();
+  [[nodiscard]] const Point& parent(Random& random) const;
+  [[nodiscard]] std::optional<Trials> trials_of(const Value& state, std::string_view key) const;
+
+  NsgaOptions options_;
+  bool niches_;
+  std::int64_t generation_ = 0;
+  Trials parents_;  ///< best first
+  Trials pool_;     ///< over since they were selected
+};
+
+Value Nsga::options() const {
+  return Map{{"population", options_.population},
+             {"crossover", crossover_names[static_cast<std::size_t>(options_.crossover)]},
+             {"crossover_probability", options_.crossover_probability},
+             {"swap_probability", options_.swap_probability},
+             {"mutation", mutation_names[static_cast<std::size_t>(options_.mutation)]},
+             {"mutation_probability", options_.mutation_probability},
+             {"divisions", options_.divisions}};
+}
+
+Status Nsga::begin() {
+  TROUPE_RETURN_IF_ERROR(nsga_options(name(), options()));
+  generation_ = 0;
+  parents_.clear();
+  pool_.clear();
+  for (const Observation& o : history().all())
+    pool_.push_back(o.trial.value);
+  if (pool_.size() >= options_.population)
+    select();
+  return ok();
+}
+
+/// Each as likely for NSGA-III, whose survivors are spread already; otherwise the better of two,
+/// which are sorted by rank and distance.
+const Point& Nsga::parent(Random& random) const {
+  std::size_t chosen = static_cast<std::size_t>(random.below(parents_.size()));
+  if (!niches_)
+    chosen = std::min(chosen, static_cast<std::size_t>(random.below(parents_.size())));
+  return history().find(TrialId(parents_[chosen]))->point;
+}
+
+Result<ModelSearcher::Proposal> Nsga::propose(TrialId trial, std::uint32_t attempt) const {
+  if (parents_.empty())
+    return Proposal{.point = random_point(trial, attempt)};
+  Random numbers = random(trial, attempt);
+  Point child = parent(numbers);
+  if (numbers.chance(options_.crossover_probability)) {
+    std::array<const Point*, 3> parents{};
+    const std::size_t count = detail::parents_of(options_.crossover);
+    for (std::size_t i = 0; i < count; ++i)
+      for (int draw = 0; draw < 10; ++draw) {  // different ones, if there are
+        parents[i] = &parent(numbers);
+        if (std::find(parents.begin(), parents.begin() + static_cast<std::ptrdiff_t>(i),
+                      parents[i]) == parents.begin() + static_cast<std::ptrdiff_t>(i))
+          break;
+      }
+    child = detail::crossed(design(), {parents.data(), count}, options_,
+                            context().objectives.size(), numbers);
+  }
+  detail::mutate(design(), child, options_, numbers);
+  // What did not exist in any parent may exist in the child.
+  for (std::size_t i = 0; i < child.size(); ++i)
+    if (!detail::exists(child[i]))
+      child[i] = design().axes()[i].from_uniform(numbers.uniform());
+  return Proposal{.point = std::move(child)};
+}
+
+void Nsga::observed(const Observation& observation) {
+  if (!observation.over())
+    return;
+  pool_.push_back(observation.trial.value);
+  if (pool_.size() >= options_.population)
+    select();
+}
+
+void Nsga::select() {
+  Trials all = std::exchange(parents_, {});
+  all.insert(all.end(), pool_.begin(), pool_.end());
+  pool_.clear();
+  const std::size_t objectives = context().objectives.size();
+  // What was stopped early or failed is infeasible, more so than whatever violates a constraint
+  // less than its place in that order.
+  std::vector<const Observation*> members;
+  std::vector<const Observation*> worse;
+  for (const std::uint32_t trial : all) {
+    members.push_back(history().find(TrialId(trial)));
+    if (members.back()->state != Observation::State::complete || !members.back()->feasible())
+      worse.push_back(members.back());
+  }
+  std::stable_sort(worse.begin(), worse.end(), [](const Observation* a, const Observation* b) {
+    return detail::better(*a, *b);
+  });
+  std::vector<detail::Losses> losses;
+  std::vector<double> violations;
+  for (const Observation* member : members) {
+    losses.push_back(member->losses.size() == objectives
+                         ? member->losses
+                         : detail::Losses(objectives, detail::infinity));
+    const auto place = std::find(worse.begin(), worse.end(), member);
+    violations.push_back(place == worse.end() ? 0.0
+                                              : 1 + static_cast<double>(place - worse.begin()));
+  }
+  ++generation_;
+  Random numbers(context().seed, static_cast<std::uint64_t>(generation_), RandomPurpose::searcher,
+                 selection_counter);
+  const auto kept = niches_
+                        ? detail::survivors_by_niche(losses, violations, options_.population,
+                                                     options_.divisions, numbers)
+                        : detail::survivors_by_crowding(losses, violations, options_.population);
+  for (const std::size_t i : kept)
+    parents_.push_back(all[i]);
+}
+
+Value Nsga::save_model() const {
+  return Map{{"generation", generation_},
+             {"parents", List(parents_.begin(), parents_.end())},
+             {"pool", List(pool_.begin(), pool_.end())}};
+}
+
+std::optional<Nsga::Trials> Nsga::trials_of(const Value& state, std::string_view key) const {
+  const Map* map = state.get_if<Map>();
+  const Value* value = map != nullptr ? map->find_key(key) : nullptr;
+  const List* list = value != nullptr ? value->get_if<List>() : nullptr;
+  if (list == nullptr)
+    return std::nullopt;
+  Trials trials;
+  for (const Value& element : *list) {
+    if (!element.is_int() || element.as_int() < 0 || element.as_int() > std::int64_t{UINT32_MAX})
+      return std::nullopt;
+    trials.push_back(static_cast<std::uint32_t>(element.as_int()));
+    if (history().find(TrialId(trials.back())) == nullptr)
+      return std::nullopt;
+  }
+  return trials;
+}
+
+Status Nsga::restore_model(const Value& state) {
+  auto parents = trials_of(state, "parents");
+  auto pool = trials_of(state, "pool");
+  if (!parents || !pool)
+    return Error(ErrorCode::corrupt, "the state of the searcher " + name() + " is incomplete");
+  const Value* generation = state.as_map().find_key("generation");
+  if (generation == nullptr || !generation->is_int() || generation->as_int() < 0)
+    return Error(ErrorCode::corrupt,
+                 "the state of the searcher " + name() + " lacks its generation");
+  generation_ = generation->as_int();
+  parents_ = std::move(*parents);
+  pool_ = std::move(*pool);
+  return ok();
+}
+
+}  // namespace
+
+std::shared_ptr<Searcher> nsga2(NsgaOptions options) {
+  return std::make_shared<Nsga>(options, false);
+}
+
+std::shared_ptr<Searcher> nsga3(NsgaOptions options) {
+  return std::make_shared<Nsga>(options, true);
+}
+
+Result<NsgaOptions> nsga_options(const std::string& searcher, const Value& options) {
+  NsgaOptions read;
+  detail::OptionReader reader(searcher, options);
+  auto crossover = static_cast<std::size_t>(read.crossover);
+  auto mutation = static_cast<std::size_t>(read.mutation);
+  reader.read("population", read.population, 2, 100'000);
+  reader.read("crossover", crossover, crossover_names);
+  reader.read("crossover_probability", read.crossover_probability, 0, 1);
+  reader.read("swap_probability", read.swap_probability, 0, 1);
+  reader.read("mutation", mutation, mutation_names);
+  reader.read("mutation_probability", read.mutation_probability, 0, 1);
+  reader.read("divisions", read.divisions, 1, 1000);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  read.crossover = static_cast<NsgaOptions::Crossover>(crossover);
+  read.mutation = static_cast<NsgaOptions::Mutation>(mutation);
+  return read;
+}
+
+}  // namespace troupe::tune
