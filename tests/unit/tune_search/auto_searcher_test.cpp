@@ -35,13 +35,12 @@ TEST_CASE("few trials are for the Gaussian process, many for TPE, which knows th
     searcher->on_complete(TrialId(i), Ending::finished, &metrics);
   }
   CHECK(asked(*searcher, 300) == "tpe");
-  AskTell loop(*searcher, context, [](const Config&) { return std::vector{1.0}; });
   const Config next = searcher->suggest(TrialId(300)).value_or_throw().config;
   CHECK(std::abs(next.at("x").as_double() - 0.25) < 0.2);
 }
 
 TEST_CASE("many objectives or many running trials are for TPE, no objective for random search") {
-  for (const std::size_t objectives : {0, 3, 4}) {
+  for (const std::size_t objectives : {0U, 3U, 4U}) {
     const auto searcher = auto_searcher();
     REQUIRE(searcher->setup(context_of(objectives)));
     CHECK(asked(*searcher, 0) == (objectives == 0 ? "random" : objectives == 3 ? "gp" : "tpe"));

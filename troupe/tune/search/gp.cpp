@@ -67,7 +67,7 @@ Result<ModelSearcher::Proposal> GpSearcher::propose(TrialId trial, std::uint32_t
   const Fits fits = refit ? fit(data) : fits_;
   Map note;
   if (refit)
-    note["fits"] = save(fits);
+    note["fits"] = fits_data(fits);
   if (attempt == 0)
     if (const auto step = trust_step(data, fits, trial)) {
       note["step"] = List{step->gain, step->radius, step->length, data.best->losses[0]};
@@ -211,7 +211,7 @@ void GpSearcher::observed(const Observation& observation) {
 Value GpSearcher::save_model() const {
   Map map{{"region", region_.save()}};
   if (fits_.over > 0)
-    map["fits"] = save(fits_);
+    map["fits"] = fits_data(fits_);
   if (best_)
     map["best"] = best_->value;
   return map;
@@ -245,7 +245,7 @@ Status GpSearcher::restore_model(const Value& state) {
   return ok();
 }
 
-Value GpSearcher::save(const Fits& fits) const {
+Value GpSearcher::fits_data(const Fits& fits) const {
   const auto list = [](const std::vector<SurrogateParameters>& all) {
     List result;
     for (const SurrogateParameters& parameters : all)

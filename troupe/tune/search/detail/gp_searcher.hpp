@@ -78,7 +78,7 @@ private:
                                                        const Fits& fits, TrialId trial,
                                                        std::uint32_t attempt) const;
   [[nodiscard]] bool is_new(const Point& point) const;
-  [[nodiscard]] Value save(const Fits& fits) const;
+  [[nodiscard]] Value fits_data(const Fits& fits) const;
   [[nodiscard]] Result<Fits> restore_fits(const Value& state) const;
 
   GpOptions options_;
