@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace troupe::tune::detail {
 namespace {
@@ -20,6 +21,16 @@ constexpr int max_doublings = 7;
 constexpr int max_draws = 20;
 /// Generations that may end in one go, when all of their points were tried before.
 constexpr int max_free_generations = 50;
+
+/// A regression that was not good enough is not much better with one result more: 0, 1, 2, 3, 5, 8,
+/// 13, ... results of a generation are worth another one.
+bool worth_fitting(std::size_t results) {
+  std::size_t a = 1;
+  std::size_t b = 2;
+  while (a < results)
+    b = std::exchange(a, b) + b;
+  return results == 0 || a == results;
+}
 
 }  // namespace
 
@@ -198,10 +209,12 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t at
   // More workers than candidates: the same distribution has more to give.
   std::size_t index = candidates_.size() + attempt - std::min<std::size_t>(attempt, open.size());
   if (attempt < open.size()) {
-    const Surrogate& s = surrogate();
-    if (s.model)
+    // The minimum of the last regression comes first anyway.
+    const bool first = minimum_ && open.front() == 0;
+    if (const Surrogate* s = first || !worth_fitting(fresh()) ? nullptr : &surrogate();
+        s != nullptr && s->model)
       std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
-        return s.predictions[a] < s.predictions[b];
+        return s->predictions[a] < s->predictions[b];
       });
     index = open[attempt];
   }
@@ -252,13 +265,20 @@ void CmaEsSearcher::advance() {
 bool CmaEsSearcher::complete() const {
   const auto population = static_cast<std::size_t>(schedule_.population);
   std::size_t known = other_.size();
-  std::size_t fresh = 0;
-  for (const Candidate& candidate : candidates_) {
-    const bool there = !candidate.allowed || result(candidate) != nullptr;
-    known += there ? 1 : 0;
-    fresh += there && candidate.asked ? 1 : 0;
-  }
-  return known >= population || (fresh > 0 && surrogate().trusted);
+  for (const Candidate& candidate : candidates_)
+    known += !candidate.allowed || result(candidate) != nullptr ? 1 : 0;
+  if (known >= population)
+    return true;
+  const std::size_t tried = fresh();
+  return tried > 0 && worth_fitting(tried) && surrogate().trusted;
+}
+
+/// Results of trials that were made for this generation.
+std::size_t CmaEsSearcher::fresh() const {
+  return static_cast<std::size_t>(
+      std::count_if(candidates_.begin(), candidates_.end(), [this](const Candidate& candidate) {
+        return candidate.asked && result(candidate) != nullptr;
+      }));
 }
 
 void CmaEsSearcher::end_generation() {
@@ -334,6 +354,20 @@ void CmaEsSearcher::learn_categories() {
   categories_.learn(rows);
 }
 
+/// Is the nearest trial of all one that failed or is infeasible?
+bool CmaEsSearcher::near_failure(const VectorXd& x) const {
+  const Observation* nearest = nullptr;
+  double least = infinity;
+  for (const Observation& o : history().all()) {
+    const double distance = o.over() ? (numeric(o.point) - x).squaredNorm() : infinity;
+    if (distance < least) {
+      least = distance;
+      nearest = &o;
+    }
+  }
+  return nearest != nullptr && !(nearest->valued() && nearest->feasible());
+}
+
 void CmaEsSearcher::restart() {
   Schedule& s = schedule_;
   ++s.run;
@@ -361,8 +395,12 @@ void CmaEsSearcher::restart() {
     sigma *= std::pow(10, -2 * random.uniform());
   }
   VectorXd mean(static_cast<Index>(numeric_.size()));
-  for (double& coordinate : mean)
-    coordinate = random.uniform();
+  for (int draw = 0; draw < max_draws; ++draw) {
+    for (double& coordinate : mean)
+      coordinate = random.uniform();
+    if (!near_failure(mean))
+      break;
+  }
   cma_.emplace(settings(), std::move(mean), sigma);
 }
 

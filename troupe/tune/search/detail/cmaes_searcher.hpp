@@ -93,9 +93,11 @@ private:
   [[nodiscard]] const Observation* result(const Candidate& candidate) const;
   void advance();
   [[nodiscard]] bool complete() const;
+  [[nodiscard]] std::size_t fresh() const;
   void end_generation();
   void learn_categories();
   void restart();
+  [[nodiscard]] bool near_failure(const Eigen::VectorXd& x) const;
 
   [[nodiscard]] Result<Others> others_of(const Value* value) const;
   [[nodiscard]] Status restore_schedule(const Value* value);
