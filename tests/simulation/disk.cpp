@@ -60,6 +60,14 @@ void MemoryDisk::remove(TrialId trial, const CheckpointRef& ref) {
   saved_.erase({trial, ref.number});
 }
 
+std::vector<std::uint32_t> MemoryDisk::numbers(TrialId trial) const {
+  std::vector<std::uint32_t> found;
+  for (const auto& [key, saved] : saved_)
+    if (key.first == trial)
+      found.push_back(key.second);
+  return found;
+}
+
 std::vector<std::string> MemoryDisk::fault_points() const {
   return points_with({"store.append.", "store.sync."});
 }
@@ -111,6 +119,15 @@ bool RealDisk::is_intact(TrialId trial, const CheckpointRef& ref) const {
 void RealDisk::remove(TrialId trial, const CheckpointRef& ref) {
   // What a fault leaves behind here is given up by the journal already.
   (void)delete_checkpoint(trial_dir(trial), ref).has_value();
+}
+
+std::vector<std::uint32_t> RealDisk::numbers(TrialId trial) const {
+  std::vector<std::uint32_t> found;
+  const auto listed = list_checkpoints(trial_dir(trial));
+  if (listed)
+    for (const CheckpointRef& ref : *listed)
+      found.push_back(ref.number);
+  return found;
 }
 
 std::vector<std::string> RealDisk::fault_points() const {

@@ -31,6 +31,8 @@ public:
   virtual bool has(TrialId trial, const CheckpointRef& ref) const = 0;
   virtual bool is_intact(TrialId trial, const CheckpointRef& ref) const = 0;
   virtual void remove(TrialId trial, const CheckpointRef& ref) = 0;
+  /// The numbers of those that are there.
+  virtual std::vector<std::uint32_t> numbers(TrialId trial) const = 0;
 
   /// The fault points that lie in it.
   virtual std::vector<std::string> fault_points() const = 0;
@@ -47,6 +49,7 @@ public:
   bool has(TrialId trial, const CheckpointRef& ref) const override;
   bool is_intact(TrialId trial, const CheckpointRef& ref) const override;
   void remove(TrialId trial, const CheckpointRef& ref) override;
+  std::vector<std::uint32_t> numbers(TrialId trial) const override;
   std::vector<std::string> fault_points() const override;
 
 private:
@@ -72,6 +75,7 @@ public:
   bool has(TrialId trial, const CheckpointRef& ref) const override;
   bool is_intact(TrialId trial, const CheckpointRef& ref) const override;
   void remove(TrialId trial, const CheckpointRef& ref) override;
+  std::vector<std::uint32_t> numbers(TrialId trial) const override;
   std::vector<std::string> fault_points() const override;
 
 private:

@@ -4,6 +4,7 @@
 #include <troupe/tune/experiment_reader.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "checks.hpp"
@@ -171,7 +172,8 @@ void World::append() {
     at(clock_.now() + ms(30 * random_.uniform()), [this] { sync(); });
   }
   if (core_->error() || core_->finished())
-    end_of_driver();
+    return end_of_driver();
+  schedule_tick();  // events that were held back may have been handled
 }
 
 void World::sync() {
@@ -183,7 +185,8 @@ void World::sync() {
   }
   core_->on_durable(*durable);
   if (core_->error() || core_->finished())
-    end_of_driver();
+    return end_of_driver();
+  schedule_tick();
 }
 
 // -- life and death of the driver ---------------------------------------------------------------
@@ -331,6 +334,22 @@ void World::check_journal(bool power_lost) {
     problem("the restored state differs from the replayed one");
 }
 
+/// What lies in the folder of a trial that is over belongs to it, or will be deleted.
+void World::check_storage() {
+  const JournalReader& journal = disk_->journal();
+  for (const tune::TrialRow& row : tune::read_trials(journal).value_or_throw()) {
+    if (!row.is_over())
+      continue;
+    std::set<std::uint32_t> known;
+    for (const auto& checkpoint : tune::read_checkpoints(journal, row.id).value_or_throw())
+      known.insert(checkpoint.ref.number);
+    for (const std::uint32_t number : disk_->numbers(row.id))
+      if (!known.contains(number))
+        problem("checkpoint " + std::to_string(number) + " of trial " + to_string(row.id) +
+                " is left behind");
+  }
+}
+
 RunReport World::run() {
   start_driver();
   while (!over_ && report_.problems.empty()) {
@@ -354,6 +373,7 @@ RunReport World::run() {
   if (over_) {
     const std::string state = loop_->fingerprint();
     check_journal(false);
+    check_storage();
     const auto& config = scenario_.definition.tune_config;
     const auto replayed = tune::TrialLoop::verify_replay(disk_->journal(), config.search_alg.get(),
                                                          config.scheduler.get());

@@ -77,6 +77,7 @@ private:
   void maybe_strike();
   void check_live();
   void check_journal(bool power_lost);
+  void check_storage();
   void problem(const std::string& what);
 
   const Scenario scenario_;

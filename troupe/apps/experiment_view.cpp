@@ -3,6 +3,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/detail/edit_distance.hpp>
 #include <troupe/serialization/json.hpp>
+#include <troupe/serialization/objective.hpp>
 #include <troupe/tune/experiment_reader.hpp>
 #include <troupe/tune/report/result_lines.hpp>
 #include <troupe/tune/report/text.hpp>
@@ -94,12 +95,26 @@ std::string ExperimentView::line() const {
   return progress_line(snapshot());
 }
 
+/// The row of a trial that runs, or did when its driver died, is behind its results.
+Result<TrialRow> ExperimentView::with_last_result(Result<TrialRow> row) const {
+  if (!row || row->is_over())
+    return row;
+  TROUPE_TRY(last, read_last_result(*reader_, *row));
+  if (last) {
+    row->iteration = last->iteration;
+    if (const auto time = metric_number(last->metrics, "time_total_s"))
+      row->time_total_s = *time;
+    row->metrics = std::move(last->metrics);
+  }
+  return row;
+}
+
 Result<TrialRow> ExperimentView::find_trial(const std::string& number_or_name) const {
   uint32_t number = 0;
   const char* end = number_or_name.data() + number_or_name.size();
   const auto parsed = std::from_chars(number_or_name.data(), end, number);
   if (parsed.ec == std::errc() && parsed.ptr == end)
-    return read_trial(*reader_, TrialId(number));
+    return with_last_result(read_trial(*reader_, TrialId(number)));
 
   std::optional<TrialRow> found;
   std::vector<std::string> names;
@@ -110,7 +125,7 @@ Result<TrialRow> ExperimentView::find_trial(const std::string& number_or_name) c
     return !found;
   }));
   if (found)
-    return *found;
+    return with_last_result(*found);
   return Error(ErrorCode::not_found, "there is no trial '" + number_or_name + "' in '" +
                                          spec_.name + "'" +
                                          troupe::detail::did_you_mean(number_or_name, names));
@@ -217,13 +232,7 @@ void ExperimentView::write_json(std::ostream& out) const {
   }).value_or_throw();
   const char* separator = "\n";
   for (const TrialId id : ids) {
-    TrialRow row = read_trial(*reader_, id).value_or_throw();
-    if (!row.is_over()) {
-      if (const auto last = read_last_result(*reader_, row).value_or_throw()) {
-        row.iteration = last->iteration;
-        row.metrics = last->metrics;
-      }
-    }
+    const TrialRow row = with_last_result(read_trial(*reader_, id)).value_or_throw();
     out << separator << finite_json(trial_map(row));
     separator = ",\n";
   }

@@ -45,6 +45,7 @@ public:
   void write_json(std::ostream& out) const;
 
 private:
+  Result<tune::TrialRow> with_last_result(Result<tune::TrialRow> row) const;
   ExperimentView(std::filesystem::path dir, std::unique_ptr<SecondaryReader> reader)
       : dir_(std::move(dir)), reader_(std::move(reader)) {}
 

@@ -1,4 +1,5 @@
 #include <troupe/base/limits.hpp>
+#include <troupe/runtime/resources/resource_ledger.hpp>
 #include <troupe/tune/config.hpp>
 
 #include <cmath>
@@ -52,9 +53,13 @@ Status check(const CheckpointConfig& config, bool is_function) {
 }
 
 Status check_resources(const ResourceRequest& request) {
-  if (!std::isfinite(request.cpus) || request.cpus < 0 || request.cpus > 1e6)
-    return wrong("RunConfig.resources_per_trial.cpus",
-                 "it must be a number of CPUs, 0 or more, fractions allowed");
+  if (const Status countable = ResourceLedger::check(request); !countable)
+    return wrong("RunConfig.resources_per_trial.cpus", countable.error().message());
+  if (request.memory_bytes > 0 && request.memory_bytes < least_worker_memory)
+    return wrong("RunConfig.resources_per_trial.memory_bytes",
+                 "it is " + format_bytes(request.memory_bytes) + ", but a worker needs " +
+                     format_bytes(least_worker_memory) +
+                     " to start; give that or more, or leave it out for no limit");
   return ok();
 }
 

@@ -111,6 +111,9 @@ struct CheckpointConfig {
   std::optional<bool> checkpoint_at_end{};
 };
 
+/// Threads and buffers of a worker take about so much before user code runs.
+inline constexpr std::uint64_t least_worker_memory = std::uint64_t{32} << 20;
+
 struct RunConfig {
   /// The experiment's folder below `storage_path`. Empty: trainable, date and time.
   std::string name{};
@@ -122,6 +125,9 @@ struct RunConfig {
   CheckpointConfig checkpoint_config{};
 
   Isolation isolation = Isolation::process;
+  /// Trials run at a time while their CPUs and memory fit into those of this process. A trial that
+  /// never could is refused. `cpus`: 0, then set `max_concurrent_trials`, or 0.0001 and more.
+  /// `memory_bytes`: the limit of its process, `least_worker_memory` or more; 0: none, not counted.
   ResourceRequest resources_per_trial{};
 
   /// How long running trials have for one more result when the experiment is asked to stop (SIGINT,

@@ -71,6 +71,16 @@ fs::path note_path(const fs::path& experiment_dir) {
   return experiment_dir / "result_files.json";
 }
 
+/// Does a trial have its last result with this event, or its end?
+bool ends_trial(const EventRecord& event) {
+  const Decision& decision = event.decision;
+  const Outcome outcome = decision.outcome;
+  if (outcome == Outcome::stopping || outcome == Outcome::terminated || outcome == Outcome::error)
+    return true;
+  return std::any_of(decision.actions.begin(), decision.actions.end(),
+                     [](const Action& action) { return std::holds_alternative<EndTrial>(action); });
+}
+
 /// Where the files of this very store stand; nothing: they can not be trusted.
 std::optional<Sequence> read_note(const fs::path& experiment_dir, const std::string& store_id) {
   const auto text = read_file(note_path(experiment_dir), 4 * limits::kib);
@@ -151,13 +161,19 @@ void ExperimentFollower::run() {
 /// One batch of events. False: there are no more for now.
 bool ExperimentFollower::step() {
   std::vector<Event> batch;
+  const Sequence durable = reader_.watermarks().durable;
   Status status = read_batch(batch);
+  bool files_wait = false;
   for (const Event& event : batch) {
     if (!status)
       break;
     if (feed_ != nullptr && event.sequence > feed_position_)
       feed_->apply(event.sequence, event.record);
     feed_position_ = std::max(feed_position_, event.sequence);
+    // A trial is declared finished only when a loss of power cannot take that back any more.
+    files_wait = files_wait || (files_ && ends_trial(event.record) && event.sequence > durable);
+    if (files_wait)
+      continue;
     if (files_)
       status = write_files(event);
     if (status)
@@ -165,7 +181,7 @@ bool ExperimentFollower::step() {
   }
   if (!status)
     set_error(status.error());
-  const bool more = batch.size() == max_batch;
+  const bool more = batch.size() == max_batch && !files_wait;
   const TimePoint now = real_clock().now();
   if (!files_)
     return more;
@@ -193,9 +209,7 @@ Status ExperimentFollower::write_files(const Event& event) {
   if (const auto result = result_of(event.sequence, event.record))
     TROUPE_RETURN_IF_ERROR(files_->result(*decision.trial, JournalSource::line_of(*result)));
   const Outcome outcome = decision.outcome;
-  const bool refused_reset = std::holds_alternative<ResetRefused>(event.record.body);
-  if (decision.trial && !refused_reset &&
-      (outcome == Outcome::retried || outcome == Outcome::restarted || outcome == Outcome::error)) {
+  if (decision.trial && is_failure(event.record)) {
     TROUPE_RETURN_IF_ERROR(files_->failure(*decision.trial, event.sequence.value,
                                            event.record.wall_ms, decision.reason));
   }
@@ -249,7 +263,8 @@ void ExperimentFollower::set_error(const Error& error) {
 
 Status ExperimentFollower::finish(const std::function<void(uint64_t events)>& waiting,
                                   Duration patience) {
-  const Sequence target = reader_.watermarks().accepted;
+  // All there is, unless the store has failed.
+  const Sequence target = reader_.watermarks().durable;
   std::unique_lock lock(mutex_);
   Sequence before = reached_;
   TimePoint moved = real_clock().now();

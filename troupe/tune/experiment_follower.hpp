@@ -16,7 +16,9 @@
 namespace troupe::tune {
 
 /// Follows the journal of a running experiment on a thread of its own and keeps result files and
-/// progress board up to date. However slow the files are, the experiment does not wait for them.
+/// progress board up to date. That a trial is finished stands in its files only when that is
+/// durable; the board need not wait. However slow the files are, the experiment does not wait for
+/// them.
 ///
 /// How far the files go is noted beside them (`result_files.json`), so that a restarted experiment
 /// goes on from there. When that note is missing, of another store, or of an earlier boot of the
@@ -35,7 +37,7 @@ public:
   ExperimentFollower(const ExperimentFollower&) = delete;
   ExperimentFollower& operator=(const ExperimentFollower&) = delete;
 
-  /// Waits until everything accepted by now is in the files, then ends. `waiting` is called about
+  /// Waits until everything durable by now is in the files, then ends. `waiting` is called about
   /// every two seconds with the number of events to go. Errors: deadline_exceeded when nothing
   /// moved for `patience`; io when files could not be written, naming the first reason. The
   /// experiment is complete in its journal either way.

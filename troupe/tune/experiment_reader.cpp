@@ -1,4 +1,6 @@
 #include <troupe/runtime/store/keys.hpp>
+#include <troupe/tune/detail/loop_state.hpp>
+#include <troupe/tune/detail/status_count.hpp>
 #include <troupe/tune/experiment_reader.hpp>
 
 #include <string>
@@ -59,8 +61,29 @@ Result<ExperimentSpec> read_spec(const JournalReader& reader) {
 }
 
 Result<ExperimentRow> read_status(const JournalReader& reader) {
-  return read_row<ExperimentRow>(reader, Table::experiment, keys::experiment_status,
-                                 "the status of the experiment");
+  TROUPE_TRY(row, read_row<ExperimentRow>(reader, Table::experiment, keys::experiment_status,
+                                          "the status of the experiment"));
+  // The row is written now and then; it says nothing of what was counted since.
+  ExperimentRow counted;
+  Sequence as_of;
+  TROUPE_TRY(bytes, reader.get(Table::state, keys::state_loop));
+  if (bytes) {
+    TROUPE_TRY(snapshot, decode<detail::LoopSnapshot>(*bytes));
+    counted = std::move(snapshot.state.status);
+    as_of = snapshot.as_of;
+  }
+  TROUPE_RETURN_IF_ERROR(
+      for_each_event(reader, as_of, [&counted](Sequence, const EventRecord& event) {
+        detail::count_event(event, counted);
+        return true;
+      }));
+  counted.state = row.state;
+  counted.message = std::move(row.message);
+  counted.starts = row.starts;
+  counted.started_ms = row.started_ms;
+  counted.cpus = row.cpus;
+  counted.planned = row.planned;
+  return counted;
 }
 
 Result<TrialRow> read_trial(const JournalReader& reader, TrialId trial) {
@@ -173,6 +196,13 @@ std::optional<TrialResult> result_of(Sequence sequence, const EventRecord& event
     return std::nullopt;
   return TrialResult{sequence, report->iteration, event.wall_ms,
                      event.decision.outcome == Outcome::stopping, report->metrics};
+}
+
+bool is_failure(const EventRecord& event) {
+  const Outcome outcome = event.decision.outcome;
+  return (outcome == Outcome::retried || outcome == Outcome::restarted ||
+          outcome == Outcome::error) &&
+         !std::holds_alternative<ResetRefused>(event.body);
 }
 
 }  // namespace troupe::tune

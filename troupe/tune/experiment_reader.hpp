@@ -25,6 +25,9 @@ struct TrialResult {
 
 /// not_found when the journal holds no experiment of tune.
 Result<ExperimentSpec> read_spec(const JournalReader& reader);
+
+/// How the experiment stands after the last event, also while it runs and when its driver died.
+/// Cost: that of the events since the last snapshot.
 Result<ExperimentRow> read_status(const JournalReader& reader);
 
 /// not_found naming the trial.
@@ -56,5 +59,9 @@ Status for_each_event(
 
 /// The result that an event carries, when it carries an accepted one.
 std::optional<TrialResult> result_of(Sequence sequence, const EventRecord& event);
+
+/// Did an attempt of its trial fail with this event? Then `decision.reason` says how. A worker that
+/// refuses to be reset is no failure.
+bool is_failure(const EventRecord& event);
 
 }  // namespace troupe::tune

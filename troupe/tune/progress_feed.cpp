@@ -107,6 +107,7 @@ void ProgressFeed::taken(const ErroredTaken& event) {
 }
 
 void ProgressFeed::began() {
+  saving_.clear();
   for (auto& [id, trial] : live_) {
     // The workers died with the driver that started them.
     if (trial.state != to_string(TrialState::paused))
@@ -127,7 +128,53 @@ void ProgressFeed::fail(TrialView& trial, const std::string& reason, const char*
   say(trial.name + " failed" + consequence + ": " + one_line(reason), true);
 }
 
-void ProgressFeed::outcome(TrialView& trial, const Decision& decision) {
+/// Normal, and the same for each trial: said once.
+void ProgressFeed::reset_refused(const TrialView& trial) {
+  if (std::exchange(told_reset_, true))
+    return;
+  say(trial.name +
+          ": reset_config returned false, so a fresh worker is started for it; so it will "
+          "be for others, without a word",
+      true);
+}
+
+/// Nobody asked for less than what was saved: that must not pass in silence.
+void ProgressFeed::started(const TrialView& trial, const TrialStarted& event) {
+  if (event.damaged.empty())
+    return;
+  const std::string from = event.iteration > 0
+                               ? "goes on from iteration " + std::to_string(event.iteration)
+                               : "starts again from the beginning";
+  say("warning: " + trial.name + ' ' + from + ", after iteration " +
+          std::to_string(trial.iteration) +
+          ", because of a checkpoint that cannot be used: " + one_line(event.note),
+      true);
+}
+
+/// A trial may be over, or paused, and the checkpoint that it was to save with that is not there.
+void ProgressFeed::watch_saves(const TrialView& trial, const EventRecord& event) {
+  const Decision& decision = event.decision;
+  const TrialId id(trial.id);
+  if (std::holds_alternative<CheckpointSaved>(event.body))
+    saving_.erase(id);
+  if (std::holds_alternative<Reported>(event.body) && decision.save)
+    saving_.insert(id);
+  const auto* failed = std::get_if<TrialFailed>(&event.body);
+  const auto* exited = std::get_if<WorkerExited>(&event.body);
+  if (failed == nullptr && exited == nullptr && !std::holds_alternative<TrialEnded>(event.body))
+    return;
+  if (saving_.erase(id) == 0 || is_failure(event) || std::exchange(told_missing_, true))
+    return;
+  const std::string why = failed != nullptr   ? failed->message
+                          : exited != nullptr ? exited->message
+                                              : "it ended before";
+  say("warning: the last checkpoint of " + trial.name + " is missing: " + one_line(why) +
+          " (further ones: `troupe show --trial`)",
+      true);
+}
+
+void ProgressFeed::outcome(TrialView& trial, const EventRecord& event) {
+  const Decision& decision = event.decision;
   switch (decision.outcome) {
     case Outcome::none:
     case Outcome::stopping:
@@ -145,9 +192,12 @@ void ProgressFeed::outcome(TrialView& trial, const Decision& decision) {
       show(trial, TrialState::pending);
       break;
     case Outcome::restarted:
-      if (!decision.reason.empty())  // not a refused reset
-        fail(trial, decision.reason, " (infrastructure) and goes on elsewhere");
-      show(trial, TrialState::pending);
+      if (is_failure(event)) {
+        fail(trial, decision.reason, " (infrastructure) and is started again");
+        show(trial, TrialState::pending);
+      } else {
+        reset_refused(trial);
+      }
       break;
     case Outcome::error:
       fail(trial, decision.reason, "");
@@ -167,6 +217,8 @@ void ProgressFeed::act(const Action& action) {
     view.name = create->name;
     view.config = create->config;
     view.error_file = (experiment_dir_ / create->dir / "error.txt").string();
+    if (create->repeats)
+      board_.plan_one_more();
     show(live_[create->trial] = std::move(view), TrialState::pending);
   } else if (const auto* start = std::get_if<StartTrial>(&action)) {
     if (start->fresh)
@@ -204,7 +256,10 @@ void ProgressFeed::apply(Sequence sequence, const EventRecord& event) {
               config_text(trial.metrics),
           false);
     }
-    outcome(trial, decision);
+    if (const auto* start = std::get_if<TrialStarted>(&event.body))
+      started(trial, *start);
+    watch_saves(trial, event);
+    outcome(trial, event);
   }
   for (const Action& action : decision.actions)
     act(action);

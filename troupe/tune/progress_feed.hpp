@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace troupe::tune {
 
@@ -38,7 +39,10 @@ private:
   void taken(const ErroredTaken& event);
   void began();
   void show(TrialView& trial, TrialState state);
-  void outcome(TrialView& trial, const Decision& decision);
+  void outcome(TrialView& trial, const EventRecord& event);
+  void started(const TrialView& trial, const TrialStarted& event);
+  void watch_saves(const TrialView& trial, const EventRecord& event);
+  void reset_refused(const TrialView& trial);
   void act(const Action& action);
   void end(TrialView& trial, const std::string& reason);
   void fail(TrialView& trial, const std::string& reason, const char* consequence);
@@ -50,6 +54,9 @@ private:
   const bool verbose_;
   const std::function<void(std::string)> say_;
   std::unordered_map<TrialId, TrialView> live_;
+  std::unordered_set<TrialId> saving_;  ///< were told to save a checkpoint
+  bool told_reset_ = false;
+  bool told_missing_ = false;
 };
 
 }  // namespace troupe::tune

@@ -95,8 +95,8 @@ constexpr ExperimentState enum_last(ExperimentState) noexcept {
 
 std::string_view to_string(ExperimentState state) noexcept;
 
-/// How the experiment stands. Written at each start and end, and with each snapshot: the numbers
-/// of a running experiment are a little behind.
+/// How the experiment stands. The row is written at each start and end, and with each snapshot;
+/// `read_status` adds what happened since.
 struct ExperimentRow {
   static constexpr RecordInfo record{201, 1, "experiment_row"};
 
@@ -134,7 +134,7 @@ std::string_view to_string(TrialState state) noexcept;
 /// One trial. Written when the state changes, not with each result: while a trial runs,
 /// `iteration`, `time_total_s` and `metrics` are those of the last change.
 struct TrialRow {
-  static constexpr RecordInfo record{202, 1, "trial_row"};
+  static constexpr RecordInfo record{202, 2, "trial_row"};
 
   TrialId id{};
   std::string name{};  ///< "Quadratic_00003"
@@ -154,8 +154,9 @@ struct TrialRow {
   std::int64_t started_ms = 0;  ///< first start; 0: never
   std::int64_t ended_ms = 0;    ///< 0: not over
   std::uint32_t next_checkpoint = 0;
-  std::optional<CheckpointRef> checkpoint{};  ///< newest
-  std::optional<TrialId> restarted_as{};      ///< `Resume::restart` made this trial of it
+  std::optional<CheckpointRef> checkpoint{};   ///< newest
+  std::optional<TrialId> restarted_as{};       ///< `Resume::restart` made this trial of it
+  FailureKind error_kind = FailureKind::user;  ///< of `error`
 
   [[nodiscard]] bool is_over() const {
     return state == TrialState::terminated || state == TrialState::error;
@@ -195,10 +196,13 @@ struct RunBegan {
   bool restored = false;
   double cpus = 0;
   ResumeConfig resume{};
+  std::uint64_t memory_bytes = 0;  ///< that trials may use together; 0: unknown
 
   template <class Archive>
-  void serialize(Archive& archive, unsigned) {
+  void serialize(Archive& archive, unsigned version) {
     archive& restored& cpus& resume;
+    if (version >= 2)
+      archive& memory_bytes;
   }
 };
 
@@ -255,7 +259,7 @@ enum class Outcome : std::uint8_t {
   terminated,  ///< over; `reason` says why
   paused,
   retried,     ///< failed, waits to be tried again; `reason` is the failure
-  restarted,   ///< an infrastructure failure, or a refused reset: goes on elsewhere
+  restarted,   ///< goes on on another worker: an infrastructure failure, or a refused reset
   error,       ///< failed for good; `reason` is the failure
   unfinished,  ///< let go in the middle, to be restored later
 };
@@ -386,7 +390,7 @@ struct Decision {
 
 /// One event of the journal: what happened, when, and what was decided.
 struct EventRecord {
-  static constexpr RecordInfo record{203, 1, "tune_event"};
+  static constexpr RecordInfo record{203, 2, "tune_event"};
 
   Duration run_time{0};      ///< of the experiment, over all starts
   std::int64_t wall_ms = 0;  ///< Unix time

@@ -128,6 +128,11 @@ private:
   std::size_t count_ = 0;
 };
 
+Error error_of(const TrialRow& row) {
+  const bool user = row.error_kind == FailureKind::user;
+  return Error(user ? ErrorCode::user_code : ErrorCode::unavailable, row.name + ": " + row.error);
+}
+
 ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::path& dir,
                            TrialRow row) {
   ResultGrid::Trial trial;
@@ -141,7 +146,7 @@ ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::p
   trial.state = row.state;
   trial.stop_reason = row.stop_reason;
   if (row.state == TrialState::error)
-    trial.error = Error(ErrorCode::user_code, row.name + ": " + row.error);
+    trial.error = error_of(row);
   if (row.checkpoint)
     trial.checkpoint = Checkpoint::from_directory(trial.path / row.checkpoint->directory);
   if (row.is_over())
@@ -236,6 +241,7 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
 
   std::optional<TrialId> best;
   double best_value = nan;
+  bool best_failed = false;
   std::set<std::string> seen;
   for (const TrialId id : data_->trials()) {
     ScopeValue value(scope, direction);
@@ -248,8 +254,10 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
           seen.insert(entry.first);
       }
     };
+    const TrialRow row = read_trial(reader, id).value_or_throw();
+    const bool failed = row.state == TrialState::error;
     if (scope == Scope::last) {
-      take(trial_of(reader, data_->dir, read_trial(reader, id).value_or_throw()).metrics);
+      take(trial_of(reader, data_->dir, row).metrics);
     } else {
       for_each_result(reader, id, 0, [&](const TrialResult& result) {
         take(result.metrics);
@@ -258,10 +266,12 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
     }
     if (value.empty() || (filter_nan_and_inf && !std::isfinite(value.value())))
       continue;
-    if (!best ||
-        better_score(score_of(value.value(), direction), score_of(best_value, direction))) {
+    const bool better =
+        better_score(score_of(value.value(), direction), score_of(best_value, direction));
+    if (!best || (failed == best_failed ? better : best_failed)) {
       best = id;
       best_value = value.value();
+      best_failed = failed;
     }
   }
   if (!best) {
@@ -359,7 +369,7 @@ std::vector<Error> ResultGrid::errors() const {
   std::vector<Error> errors;
   for_each_trial(data_->reader(), [&](const TrialRow& row) {
     if (row.state == TrialState::error)
-      errors.emplace_back(ErrorCode::user_code, row.name + ": " + row.error);
+      errors.push_back(error_of(row));
     return true;
   }).value_or_throw();
   return errors;
@@ -423,7 +433,10 @@ std::ostream& operator<<(std::ostream& out, const ResultGrid::Trial& trial) {
 }
 
 std::ostream& operator<<(std::ostream& out, const ResultGrid::Best& best) {
-  return out << best.name << " with " << best.metric << '=' << short_number(best.score) << " ("
+  out << best.name;
+  if (best.state == TrialState::error)
+    out << " (which failed, as did all that have a result)";
+  return out << " with " << best.metric << '=' << short_number(best.score) << " ("
              << to_string(best.mode) << " over " << meaning(best.scope) << ", scope "
              << to_string(best.scope) << "), config " << best.config;
 }

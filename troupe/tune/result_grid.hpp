@@ -89,7 +89,7 @@ public:
   /// The best trial. `metric` empty: metric and mode of TuneConfig; a metric without mode takes
   /// that of TuneConfig. Trials whose value is NaN or infinite are left out, unless `filter` is
   /// false: then infinities count and NaN is worse than everything. Trials without a result are
-  /// left out. The first of equals wins.
+  /// left out, and those that failed unless there is no other. The first of equals wins.
   /// Throws not_found when no trial qualifies, failed_precondition when no metric is known.
   [[nodiscard]] Best best_result(const std::string& metric = {}, std::optional<Mode> mode = {},
                                  Scope scope = Scope::last, bool filter_nan_and_inf = true) const;
@@ -115,7 +115,8 @@ public:
                                                                const std::string& metric = {},
                                                                std::optional<Mode> mode = {}) const;
 
-  /// The errors of all trials that failed.
+  /// The errors of all trials that failed: user_code, or unavailable where it was none of user
+  /// code's doing (`max_infrastructure_failures`).
   [[nodiscard]] std::vector<Error> errors() const;
   [[nodiscard]] std::size_t num_errors() const;
   [[nodiscard]] std::size_t num_terminated() const;

@@ -32,7 +32,7 @@ public:
   Status process_held(Step& step, std::uint64_t& stale);
   bool hold(RecordedBody& body);
   Error out_of_space(const TrialFailed& failed) const;
-  void answer_held(Step& step, std::size_t first_command);
+  Status answer_held(Step& step, std::size_t first_command, std::uint64_t& stale);
   Status take_answer(const Computed& computed, Step& step, std::uint64_t& stale);
   void ask(Step& step);
 
@@ -126,13 +126,14 @@ Status TrialLoop::Impl::process(RecordedBody body, Step& step, std::uint64_t& st
   TROUPE_RETURN_IF_ERROR(
       machine->record(std::move(body), std::move(judgement.decision), now, wall_ms, step));
   if (!held.empty())
-    answer_held(step, first_command);
+    TROUPE_RETURN_IF_ERROR(answer_held(step, first_command, stale));
   ask(step);
   return ok();
 }
 
 /// A worker that waits for an answer is not told to stop its step: the answer says so.
-void TrialLoop::Impl::answer_held(Step& step, std::size_t first_command) {
+Status TrialLoop::Impl::answer_held(Step& step, std::size_t first_command, std::uint64_t& stale) {
+  std::vector<RecordedBody> with_checkpoint;
   for (std::size_t i = first_command; i < step.when_accepted.size(); ++i) {
     const auto* stop = std::get_if<StopTrial>(&step.when_accepted[i]);
     const auto waiting = stop != nullptr ? held.find(stop->key.trial) : held.end();
@@ -141,12 +142,20 @@ void TrialLoop::Impl::answer_held(Step& step, std::size_t first_command) {
     const auto* report = std::get_if<Reported>(&waiting->second.front());
     if (report == nullptr)
       continue;
-    step.when_accepted[i] =
-        Answer{report->worker, report->key, report->message, Verdict::stop, std::nullopt};
+    if (report->checkpoint) {  // which is to be deleted
+      with_checkpoint.push_back(std::move(waiting->second.front()));
+      step.when_accepted.erase(step.when_accepted.begin() + static_cast<std::ptrdiff_t>(i--));
+    } else {
+      step.when_accepted[i] =
+          Answer{report->worker, report->key, report->message, Verdict::stop, std::nullopt};
+    }
     waiting->second.pop_front();
     if (waiting->second.empty())
       held.erase(waiting);
   }
+  for (RecordedBody& report : with_checkpoint)
+    TROUPE_RETURN_IF_ERROR(process(std::move(report), step, stale));
+  return ok();
 }
 
 /// True: the event waits for the turn of its trial.
@@ -265,10 +274,12 @@ Result<std::unique_ptr<TrialLoop>> TrialLoop::create(ExperimentSpec spec, const 
                                                      const Scheduler* scheduler,
                                                      LoopEnvironment environment) {
   const double cpus = environment.cpus;
+  const std::uint64_t memory = environment.memory_bytes;
   TROUPE_TRY(machine,
              LoopMachine::make(std::move(spec), searcher, scheduler, std::move(environment)));
   auto impl = std::make_unique<Impl>(std::move(machine));
   impl->began.cpus = cpus;
+  impl->began.memory_bytes = memory;
   return std::unique_ptr<TrialLoop>(new TrialLoop(std::move(impl)));
 }
 
@@ -279,6 +290,7 @@ Result<std::unique_ptr<TrialLoop>> TrialLoop::restore(const JournalReader& journ
                                                       ResumeConfig resume) {
   TROUPE_TRY(spec, read_spec(journal));
   const double cpus = environment.cpus;
+  const std::uint64_t memory = environment.memory_bytes;
   TROUPE_TRY(machine,
              LoopMachine::make(std::move(spec), searcher, scheduler, std::move(environment)));
   TROUPE_TRY(after, machine->load_snapshot(journal));
@@ -295,6 +307,7 @@ Result<std::unique_ptr<TrialLoop>> TrialLoop::restore(const JournalReader& journ
   RunBegan& began = impl->began;
   began.restored = true;
   began.cpus = cpus;
+  began.memory_bytes = memory;
   began.resume = resume;
   if (resume.errored != Resume::skip) {
     TROUPE_TRY(taken, errored_trials(journal, resume.errored));

@@ -21,6 +21,7 @@ struct LoopEnvironment {
   double cpus = 1;                         ///< that trials may use together
   /// Bytes of events between two snapshots, at least; more when snapshots are large.
   std::size_t snapshot_interval = std::size_t{64} << 10;
+  std::uint64_t memory_bytes = 0;  ///< that trials may use together; 0: unknown, not counted
 };
 
 /// The trial loop: which trials exist, which run, what becomes of them. Pure; the controller is its

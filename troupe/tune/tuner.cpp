@@ -2,6 +2,7 @@
 #include <troupe/base/clock.hpp>
 #include <troupe/base/file.hpp>
 #include <troupe/base/log.hpp>
+#include <troupe/runtime/resources/host.hpp>
 #include <troupe/runtime/storage/experiment_path.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 #include <troupe/runtime/store/store.hpp>
@@ -229,6 +230,8 @@ private:
     TROUPE_TRY(loop, TrialLoop::restore(*store.journal, searcher, restore_->scheduler.get(),
                                         environment(), resume));
     TROUPE_TRY(planned, planned_trials(loop->spec(), searcher));
+    if (loop->status().planned)
+      planned = loop->status().planned;  // with those that were repeated
     return make_experiment(std::move(loop), std::move(store), planned);
   }
 
@@ -274,7 +277,11 @@ private:
           {{"failed", status.errored}});
   }
 
-  LoopEnvironment environment() const { return {.experiment_dir = dir_, .cpus = runtime_.cpus()}; }
+  LoopEnvironment environment() const {
+    return {.experiment_dir = dir_,
+            .cpus = runtime_.cpus(),
+            .memory_bytes = detect_host_resources().memory_bytes};
+  }
 
   Status check_location() const {
     TROUPE_TRY(warning, check_store_location(dir_));

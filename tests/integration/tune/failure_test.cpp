@@ -1,6 +1,8 @@
 #include <troupe/base/fault_point.hpp>
+#include <troupe/base/log.hpp>
 
 #include <cstdlib>
+#include <mutex>
 
 #include <tests/integration/tune/lab.hpp>
 
@@ -27,6 +29,8 @@ std::string error_of(const std::string& what, Isolation isolation = Isolation::p
   auto run = lab.run(isolation);
   if (what == "loop")
     run.failure_config.step_timeout = std::chrono::seconds(2);
+  if (what == "stop")  // the failure counts as one of infrastructure, which is tried again
+    run.failure_config.max_infrastructure_failures = 0;
   run.resources_per_trial.memory_bytes = what == "allocate" ? std::uint64_t{512} << 20 : 0;
   const auto results = tune::Tuner(lab.runtime, "Misbehaves",
                                    {.param_space = {{"do", tune::grid_search({what, "nothing"})}},
@@ -83,7 +87,61 @@ TEST_CASE("a step without end on a thread is left behind and the trial fails") {
 
 TEST_CASE("a stopped process fails its trial") {
   const std::string message = error_of("stop");
-  CHECK_MESSAGE(has(message, "SIGSTOP"), message);
+  CHECK_MESSAGE(has(message, "process was stopped (SIGSTOP) and did not continue within 5 s"),
+                message);
+}
+
+TEST_CASE("what may have come from outside costs a trial a restart, not its life") {
+  // SIGTERM and SIGINT to a worker mean nothing: the driver decides. SIGSTOP may be anybody's.
+  for (const std::string what : {"signals", "stop once"}) {
+    CAPTURE(what);
+    Lab lab;
+    const auto results =
+        tune::Tuner(lab.runtime, "Misbehaves",
+                    {.param_space = {{"do", what}}, .run_config = lab.run(Isolation::process)})
+            .fit();
+    CHECK_MESSAGE(results[0].state == tune::TrialState::terminated, results[0]);
+    CHECK(results[0].iteration == 3);
+    CHECK(results.actor_starts() == (what == "signals" ? 1 : 2));
+  }
+}
+
+TEST_CASE("a cleanup that throws is told, and harms nothing") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    std::mutex mutex;
+    std::string told;
+    const log::ScopedSink sink(
+        [&](const log::Record& record) {
+          const std::lock_guard lock(mutex);
+          told += log::format_line(record, log::Format::text) + '\n';
+        },
+        log::Level::warning);
+    const auto results =
+        tune::Tuner(lab.runtime, "Misbehaves",
+                    {.param_space = {{"do", "fail in cleanup"}}, .run_config = lab.run(isolation)})
+            .fit();
+    CHECK(results.num_terminated() == 1);
+    const std::lock_guard lock(mutex);
+    CHECK_MESSAGE(has(told, "cleanup"), told);
+    CHECK_MESSAGE(has(told, "the lock file is gone"), told);
+  }
+}
+
+TEST_CASE("a result that is too large fails its trial and leaves no checkpoint behind") {
+  Lab lab;
+  auto run = lab.run(Isolation::process);
+  const auto results =
+      tune::Tuner(lab.runtime, "counting",
+                  {.param_space = {{"to", 3}, {"too_large_at", 2}}, .run_config = run})
+          .fit();
+  REQUIRE(results[0].error.has_value());
+  CHECK_MESSAGE(has(results[0].error->message(), "at most 4194304 are possible"),
+                results[0].error->message());
+  CHECK(results[0].iteration == 1);
+  CHECK(std::filesystem::exists(results[0].path / "checkpoint_000000"));
+  CHECK_FALSE(std::filesystem::exists(results[0].path / "checkpoint_000001"));
 }
 
 TEST_CASE("a trial that goes beyond its memory fails and names the limit" *

@@ -25,6 +25,31 @@ TEST_CASE("an unknown trainable is refused with close matches, before anything i
   check_untouched(lab);
 }
 
+TEST_CASE("more memory than there is, and less than a worker needs, is refused at once") {
+  Lab lab;
+  auto bad = options(lab);
+  bad.run_config.isolation = Isolation::process;
+  bad.run_config.resources_per_trial.memory_bytes = std::uint64_t{91} << 40;
+  check_throws(ErrorCode::invalid_argument, "asks for 91 TiB of memory, but there is a total of",
+               [&] { (void)tune::Tuner(lab.runtime, "Quadratic", bad).fit(); });
+  bad.run_config.resources_per_trial.memory_bytes = 1'000'000;
+  check_throws(ErrorCode::invalid_argument, "a worker needs 32 MiB to start",
+               [&] { (void)tune::Tuner(lab.runtime, "Quadratic", bad).fit(); });
+  check_untouched(lab);
+}
+
+TEST_CASE("a worker starts with the least memory that may be asked for") {
+  Lab lab;
+  auto run = lab.run(Isolation::process);
+  run.resources_per_trial.memory_bytes = tune::least_worker_memory;
+  const auto results = tune::Tuner(lab.runtime, "Quadratic",
+                                   {.param_space = {{"x", 1}},
+                                    .tune_config = {.num_samples = 2, .reuse_actors = true},
+                                    .run_config = run})
+                           .fit();
+  CHECK_MESSAGE(results.num_terminated() == 2, results[0]);
+}
+
 TEST_CASE("a trial that can never run is refused at once, naming resource, request and total") {
   Lab lab;
   auto bad = options(lab);

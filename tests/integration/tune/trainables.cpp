@@ -68,6 +68,24 @@ public:
 };
 TROUPE_TRAINABLE(NoReset);
 
+/// Prints the name of its trial in each of two steps.
+class Talks : public tune::Trainable {
+public:
+  void setup(const Config&) override { steps_ = 0; }
+  Metrics step() override {
+    std::printf("I am %s\n", tune::get_context().trial_name.c_str());
+    return {{"loss", 1.0}, {"done", ++steps_ == 2}};
+  }
+  bool reset_config(const Config&) override {
+    steps_ = 0;
+    return true;
+  }
+
+private:
+  int steps_ = 0;
+};
+TROUPE_TRAINABLE(Talks);
+
 /// Adds "x" to a sum in each step and keeps the sum in checkpoints. In its first attempt it fails
 /// at iteration "fail_at".
 class Summing : public tune::Trainable {
@@ -119,6 +137,10 @@ public:
       act();
     return {{"loss", 1.0}, {"done", steps_ == 3}};
   }
+  void cleanup() override {
+    if (what_ == "fail in cleanup")
+      throw std::runtime_error("the lock file is gone");
+  }
 
 private:
   void act() {
@@ -137,8 +159,13 @@ private:
       for (;;)
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
-    if (what_ == "stop")
+    const bool first = tune::get_context().attempt == 0;
+    if (what_ == "stop" || (what_ == "stop once" && first))
       ::raise(SIGSTOP);
+    if (what_ == "signals") {
+      ::raise(SIGTERM);
+      ::raise(SIGINT);
+    }
     if (what_ == "allocate") {
       std::vector<std::unique_ptr<char[]>> blocks;
       while (blocks.size() < 2048) {  // a limit that does not hold must not take the machine down
@@ -184,7 +211,10 @@ Metrics counting(const Config& config) {
   while (count < config.at("to").as_int()) {
     ++count;
     std::ofstream(scratch / "count") << count;
-    tune::report({{"count", count}}, tune::Checkpoint::from_directory(scratch));
+    Metrics metrics{{"count", count}};
+    if (count == config.get_or("too_large_at", 0).as_int())
+      metrics["text"] = std::string(std::size_t{5} << 20, 'x');
+    tune::report(metrics, tune::Checkpoint::from_directory(scratch));
     const bool first = tune::get_context().attempt == 0;
     if (first && count == config.get_or("fail_at", 0).as_int())
       throw std::runtime_error("as asked");

@@ -60,6 +60,24 @@ TEST_CASE("a trainable that refuses to be reset gets a fresh worker for each tri
   }
 }
 
+TEST_CASE("each trial has its own log, also when workers are used again") {
+  for (const bool result_files : {false, true}) {
+    Lab lab;
+    auto run = lab.run(Isolation::process);
+    run.log_to_file = true;
+    run.result_files = result_files;
+    const auto results =
+        tune::Tuner(lab.runtime, "Talks",
+                    {.tune_config = {.num_samples = 10, .reuse_actors = true}, .run_config = run})
+            .fit();
+    CHECK(results.actor_starts() == 2);
+    for (const auto& trial : results) {
+      const std::string line = "I am " + trial.name + '\n';
+      CHECK(read_file(trial.path / "output.log", 1000).value_or(std::string()) == line + line);
+    }
+  }
+}
+
 TEST_CASE("without reuse each trial has its own worker") {
   for (const Isolation isolation : isolations) {
     Lab lab;

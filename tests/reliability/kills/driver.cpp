@@ -1,5 +1,6 @@
 // The program that the kill tests end at random moments: starts an experiment, or goes on with it.
-//   kill_driver <storage path> <fifo|asha> <thread|process> <seed>
+//   kill_driver <storage path> <fifo|asha|stuck> <thread|process> <seed>
+// "stuck": the second step of each trial does not end.
 #include <troupe/tune.hpp>
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+
+#include <unistd.h>
 
 namespace {
 
@@ -25,6 +28,9 @@ public:
       state_ ^= state_ >> 7;
       state_ ^= state_ << 17;
     }
+    if (stuck_ && steps_ == 1)
+      for (;;)
+        ::pause();
     ++steps_;
     const double noise = static_cast<double>(state_ >> 11) * 0x1p-53;
     sum_ += noise;
@@ -45,6 +51,7 @@ public:
   }
   bool reset_config(const Config& config) override {
     x_ = config.at("x").as_double();
+    stuck_ = config.contains("stuck");
     state_ = 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(config.at("k").as_int());
     sum_ = 0;
     steps_ = 0;
@@ -53,16 +60,20 @@ public:
 
 private:
   double x_ = 0;
+  bool stuck_ = false;
   std::uint64_t state_ = 1;
   double sum_ = 0;
   std::int64_t steps_ = 0;
 };
 TROUPE_TRAINABLE(Walk);
 
-tune::TunerOptions options(const std::string& storage, bool asha, Isolation isolation,
+tune::TunerOptions options(const std::string& storage, const std::string& kind, Isolation isolation,
                            std::uint64_t seed) {
+  const bool asha = kind == "asha";
   tune::TunerOptions options;
   options.param_space = {{"x", tune::uniform(-10, 10)}, {"k", tune::grid_search({1, 2, 3, 4, 5})}};
+  if (kind == "stuck")
+    options.param_space = {{"x", 1}, {"k", 1}, {"stuck", true}};
   options.tune_config = {.metric = "loss",
                          .mode = Mode::min,
                          .num_samples = 40,
@@ -90,13 +101,12 @@ int main(int argc, char** argv) {
     if (argc != 5)
       throw Exception(ErrorCode::invalid_argument, "kill_driver: four arguments are needed");
     const fs::path dir = fs::path(argv[1]) / "walk";
-    const bool asha = std::string(argv[2]) == "asha";
     const Isolation isolation =
         std::string(argv[3]) == "thread" ? Isolation::thread : Isolation::process;
-    auto tuner =
-        tune::Tuner::can_restore(dir)
-            ? tune::Tuner::restore(runtime, dir, {.trainable = "Walk"})
-            : tune::Tuner(runtime, "Walk", options(argv[1], asha, isolation, std::stoull(argv[4])));
+    auto tuner = tune::Tuner::can_restore(dir)
+                     ? tune::Tuner::restore(runtime, dir, {.trainable = "Walk"})
+                     : tune::Tuner(runtime, "Walk",
+                                   options(argv[1], argv[2], isolation, std::stoull(argv[4])));
     const auto results = tuner.fit();
     std::cout << (results.interrupted() ? "interrupted" : "finished") << std::endl;
   });

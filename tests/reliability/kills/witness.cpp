@@ -1,5 +1,9 @@
 #include "tests/reliability/kills/witness.hpp"
 
+#include <troupe/tune/experiment_reader.hpp>
+
+#include <variant>
+
 #include <doctest/doctest.h>
 
 namespace troupe::testing {
@@ -15,6 +19,15 @@ bool Witness::look() {
     return false;
   read_accepted(*reader_, seen_, accepted_);
   return true;
+}
+
+bool Witness::stopping() const {
+  bool asked = false;
+  tune::for_each_event(*reader_, Sequence(), [&](Sequence, const tune::EventRecord& event) {
+    asked = asked || std::holds_alternative<StopRequested>(event.body);
+    return !asked;
+  }).value_or_throw();
+  return asked;
 }
 
 void Witness::check_nothing_lost() const {

@@ -18,6 +18,8 @@ public:
   /// Looks again; true when something is there.
   bool look();
   std::size_t results() const { return accepted_.size(); }
+  /// Was the experiment asked to stop, as far as it looked?
+  bool stopping() const;
 
   /// Reads everything again from the beginning: what was seen must still be there, unchanged.
   void check_nothing_lost() const;

@@ -35,6 +35,20 @@ TEST_CASE("impossible numbers of the tune configuration are refused by name") {
         std::string::npos);
 }
 
+TEST_CASE("resources that cannot be counted or are too little to start with are refused by name") {
+  const auto error = [](ResourceRequest request) {
+    return error_of(check(RunConfig{.resources_per_trial = request}, false));
+  };
+  CHECK(error({.cpus = 0.00001}).find("resources_per_trial.cpus: a trial asks for less than") !=
+        std::string::npos);
+  CHECK(error({.cpus = -1}).find("resources_per_trial.cpus") != std::string::npos);
+  CHECK(error({.cpus = 0.0001}) == "");
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{1'000'000}})
+    CHECK(error({.memory_bytes = bytes}).find("a worker needs 32 MiB to start") !=
+          std::string::npos);
+  CHECK(error({.memory_bytes = least_worker_memory}) == "");
+}
+
 TEST_CASE("objectives without a first one, and nameless metrics, are refused by name") {
   CHECK(error_of(check(TuneConfig{.more_objectives = {{"size", Mode::min}}}))
             .find("more_objectives: set TuneConfig.metric") != std::string::npos);

@@ -74,6 +74,12 @@ TrialRow trial_row() {
   return row;
 }
 
+TrialRow trial_row_v2() {
+  TrialRow row = trial_row();
+  row.error_kind = FailureKind::infrastructure;
+  return row;
+}
+
 CheckpointRow checkpoint_row() {
   return {checkpoint(), CheckpointState::damaged, 0.5, 1'700'000'000'004, "digest differs"};
 }
@@ -187,6 +193,7 @@ TEST_CASE("rows of every released format are read, and written the same") {
   check_golden("experiment_spec", experiment_spec_v3(), 3);
   check_golden("experiment_row", experiment_row());
   check_golden("trial_row", trial_row());
+  check_golden("trial_row", trial_row_v2(), 2);
   check_golden("checkpoint_row", checkpoint_row());
   check_golden("algorithm_snapshot",
                AlgorithmSnapshot{Sequence(12), "asha", Map{{"rungs", List{List{0.5, 0.25}}}}});
@@ -198,6 +205,7 @@ TEST_CASE("events of every released format are read, and written the same") {
   ResumeConfig resume;
   resume.errored = Resume::restart;
   check_golden("event_run_began", event(RunBegan{true, 2.5, resume}));
+  check_golden("event_run_began", event(RunBegan{true, 2.5, resume, std::uint64_t{1} << 34}), 2);
   check_golden("event_worker_started", event(WorkerStarted{worker, 4711, "host"}));
   check_golden("event_trial_started", event(TrialStarted{worker, key, 9, 2, {3, 4}, "note"}));
   check_golden("event_reset_refused", event(ResetRefused{worker, key}));
@@ -216,6 +224,8 @@ TEST_CASE("events of every released format are read, and written the same") {
   check_golden("event_stop_requested", event(StopRequested{"SIGINT"}));
   check_golden("event_errored_taken",
                event(ErroredTaken{Resume::restart, {trial_row()}, {{checkpoint_row()}}}));
+  check_golden("event_errored_taken",
+               event(ErroredTaken{Resume::resume, {trial_row_v2()}, {{checkpoint_row()}}}), 2);
   Suggested suggested;
   suggested.trial = TrialId(5);
   suggested.kind = Suggestion::Kind::config;

@@ -6,6 +6,7 @@
 #include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/trial_loop.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -22,14 +23,15 @@ namespace troupe::tune {
 /// Drives a trial loop by hand: events in, commands out, everything accepted at once.
 class LoopDriver {
 public:
-  explicit LoopDriver(ExperimentDefinition definition, double cpus = 1)
-      : definition_(std::move(definition)), cpus_(cpus) {
+  explicit LoopDriver(ExperimentDefinition definition, double cpus = 1,
+                      std::uint64_t memory_bytes = 0)
+      : definition_(std::move(definition)), cpus_(cpus), memory_bytes_(memory_bytes) {
     if (definition_.name.empty())
       definition_.name = "experiment";
     if (definition_.trainable.empty())
       definition_.trainable = "T";
     loop_ = TrialLoop::create(make_spec(definition_).value_or_throw(), searcher(), scheduler(),
-                              {"/exp", cpus_})
+                              environment("/exp"))
                 .value_or_throw();
     take(loop_->start(clock_.now(), clock_.wall_ms()));
   }
@@ -41,8 +43,9 @@ public:
     computations_.clear();
     commands.clear();
     cpus_ = cpus.value_or(cpus_);
-    loop_ = TrialLoop::restore(journal, searcher(), scheduler(), {experiment_dir, cpus_}, resume)
-                .value_or_throw();
+    loop_ =
+        TrialLoop::restore(journal, searcher(), scheduler(), environment(experiment_dir), resume)
+            .value_or_throw();
     take(loop_->start(clock_.now(), clock_.wall_ms()));
   }
 
@@ -107,6 +110,15 @@ public:
     }
   }
   void pass(Duration time) { clock_.advance(time); }
+  /// Time passes until the loop wants to be called; false: it does not.
+  bool pass_until_due() {
+    const auto due = loop_->next_deadline();
+    if (!due)
+      return false;
+    clock_.advance(std::max(Duration{0}, *due - clock_.now()));
+    send(Tick{});
+    return true;
+  }
 
   static CheckpointRef checkpoint(std::uint32_t number, std::uint64_t iteration) {
     return {number, iteration, 0.5, 100, "checkpoint_" + std::to_string(number), "digest"};
@@ -146,6 +158,10 @@ public:
   std::vector<Command> commands;  ///< all released so far; clear it as you like
 
 private:
+  LoopEnvironment environment(const std::string& dir) const {
+    return {.experiment_dir = dir, .cpus = cpus_, .memory_bytes = memory_bytes_};
+  }
+
   struct Running {
     RunTrial run;
     std::uint64_t iteration = 0;
@@ -173,6 +189,7 @@ private:
 
   ExperimentDefinition definition_;
   double cpus_;
+  std::uint64_t memory_bytes_;
   VirtualClock clock_{TimePoint{1'000'000'000'000}, 1'700'000'000'000};
   std::unique_ptr<TrialLoop> loop_;
   std::map<TrialId, Running> workers_;

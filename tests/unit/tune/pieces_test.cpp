@@ -83,7 +83,7 @@ TEST_CASE("queues keep their order and a trial can go to the front") {
   TrialTable table;
   for (std::uint32_t id = 0; id < 4; ++id)
     table.add({.id = TrialId(id)});
-  const TrialTable::View view(table);
+  const TrialTable::View view(table, Duration{0});
   CHECK(view.first_pending() == TrialId(0));
   table.set_state(*table.find(TrialId(0)), TrialState::running);
   table.give_worker(*table.find(TrialId(0)), WorkerId(1));

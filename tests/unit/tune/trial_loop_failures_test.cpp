@@ -46,18 +46,170 @@ TEST_CASE("a failed trial is tried again from its newest checkpoint") {
   driver.fail(0, "boom again");
   CHECK(driver.row(0).state == TrialState::error);
   CHECK(driver.row(0).error == "boom again");
+  CHECK(driver.row(0).failures == 2);
 }
 
 TEST_CASE("infrastructure failures are counted apart and never use up max_failures") {
   LoopDriver driver(samples(1, 1));
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 10; ++i) {
     driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
+    REQUIRE(driver.pass_until_due());
+  }
   CHECK(driver.running().size() == 1);
   CHECK(driver.row(0).failures == 0);
   CHECK(driver.row(0).infrastructure_failures == 10);
   driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
   CHECK(driver.row(0).state == TrialState::error);
   CHECK(driver.row(0).error.find("max_infrastructure_failures") != std::string::npos);
+  CHECK(driver.row(0).infrastructure_failures == 11);
+  CHECK(driver.row(0).failures == 0);
+  CHECK(driver.row(0).error_kind == FailureKind::infrastructure);
+}
+
+TEST_CASE("after an infrastructure failure a trial rests, longer each time, the same in a replay") {
+  LoopDriver driver(samples(1));
+  std::vector<Duration> pauses;
+  for (int i = 0; i < 10; ++i) {
+    driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
+    CHECK(driver.running().empty());
+    const TimePoint before = driver.clock().now();
+    driver.send(Tick{});
+    CHECK(driver.running().empty());
+    REQUIRE(driver.pass_until_due());
+    CHECK(driver.running().size() == 1);
+    pauses.push_back(driver.clock().now() - before);
+  }
+  for (std::size_t i = 0; i + 1 < pauses.size(); ++i)
+    CHECK((pauses[i] < pauses[i + 1] || pauses[i] > std::chrono::seconds(3)));
+  CHECK(pauses.front() < std::chrono::milliseconds(100));
+  CHECK(pauses.back() < std::chrono::seconds(7));
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, nullptr).has_value());
+}
+
+TEST_CASE("a worker that is killed while the experiment stops leaves its trial unfinished") {
+  auto definition = samples(1);
+  definition.run_config.failure_config.max_infrastructure_failures = 0;
+  LoopDriver driver(definition);
+  driver.report(0, {{"loss", 1}});
+  driver.send(StopRequested{"SIGTERM"});
+  driver.worker_exits(0, FailureKind::infrastructure, "killed by SIGTERM from outside");
+  CHECK(driver.row(0).state == TrialState::pending);
+  CHECK(driver.row(0).infrastructure_failures == 0);
+  CHECK(driver.status().state == ExperimentState::interrupted);
+  driver.kill_and_restore();
+  driver.finish(0);
+  CHECK(driver.row(0).state == TrialState::terminated);
+}
+
+TEST_CASE("what a dead worker may have saved unheard is saved over, or deleted with the trial") {
+  auto definition = samples(1, 2);
+  definition.run_config.failure_config.max_infrastructure_failures = 1;
+  LoopDriver driver(definition);
+  train(driver, 0, 1, 3);
+  CHECK(driver.report_as(0, 4, {{"loss", 1}})->save == 1U);
+  driver.worker_exits(0, FailureKind::infrastructure, "killed");
+  REQUIRE(driver.pass_until_due());
+  CHECK(driver.last_run(0).next_checkpoint == 1);
+  driver.report_as(0, 3, {{"loss", 1}});
+  CHECK(driver.report_as(0, 4, {{"loss", 1}})->save == 1U);
+  driver.worker_exits(0, FailureKind::infrastructure, "killed");
+  REQUIRE(driver.row(0).state == TrialState::error);
+  auto deleted = driver.all<DeleteCheckpoint>();
+  REQUIRE(deleted.size() == 1);
+  CHECK(deleted[0].checkpoint.number == 1);
+  CHECK(deleted[0].checkpoint.directory == "checkpoint_000001");
+  // Taken up again it may not use a number that is about to be deleted.
+  driver.kill_and_restore({.errored = Resume::resume});
+  CHECK(driver.last_run(0).next_checkpoint == 2);
+  CHECK(driver.all<DeleteCheckpoint>().size() == 1);
+}
+
+TEST_CASE("a refused result fails its trial, and the checkpoint that came with it goes") {
+  auto definition = samples(1);
+  definition.is_function = true;
+  definition.tune_config.metric = "loss";
+  definition.run_config.failure_config.max_failures = 1;
+  LoopDriver driver(definition);
+  const RunTrial run = driver.last_run(0);
+  Reported bad{run.worker, run.key, 1, 1, {{"lost", 1}}, false, false, {}};
+  bad.checkpoint = LoopDriver::checkpoint(0, 1);
+  driver.send(bad);
+  CHECK(driver.row(0).state == TrialState::error);
+  CHECK(driver.row(0).failures == 1);
+  CHECK(driver.row(0).error.find("result 1: ") == 0);
+  CHECK(driver.results(0).empty());
+  REQUIRE_FALSE(driver.all<DeleteCheckpoint>().empty());
+  CHECK(driver.all<DeleteCheckpoint>()[0].checkpoint.number == 0);
+}
+
+TEST_CASE("a result that comes after the trial was told to stop leaves no checkpoint") {
+  auto definition = samples(1);
+  definition.is_function = true;
+  definition.tune_config.time_budget = std::chrono::seconds(1);
+  LoopDriver driver(definition);
+  driver.pass(std::chrono::seconds(20));
+  driver.send(Tick{});
+  const RunTrial run = driver.last_run(0);
+  Reported late{run.worker, run.key, 1, 1, {{"loss", 1}}, false, false, {}};
+  late.checkpoint = LoopDriver::checkpoint(0, 1);
+  driver.send(late);
+  CHECK(driver.all<Answer>().back().verdict == Verdict::stop);
+  CHECK(driver.results(0).empty());
+  CHECK(driver.all<DeleteCheckpoint>().size() == 1);
+}
+
+TEST_CASE("done ends a trial also with a result that was known before") {
+  auto definition = samples(1, 2);
+  definition.run_config.failure_config.max_failures = 1;
+  LoopDriver driver(definition);
+  train(driver, 0, 1, 5);
+  driver.fail(0, "boom");
+  CHECK(driver.report_as(0, 5, {{"loss", 1}}, true)->verdict == Verdict::stop);
+  driver.end(0);
+  CHECK(driver.row(0).state == TrialState::terminated);
+  CHECK(driver.row(0).stop_reason == "done");
+  CHECK(driver.results(0).size() == 5);
+}
+
+TEST_CASE("the status counts every event, whatever the last snapshot knew") {
+  auto definition = samples(12, 2);
+  definition.tune_config.reuse_actors = true;
+  definition.run_config.failure_config.max_failures = 1;
+  LoopDriver driver(definition, 2);
+  const auto check = [&] {
+    const ExperimentRow live = driver.loop().status();
+    const ExperimentRow read = driver.status();
+    CHECK(read.results == live.results);
+    CHECK(read.created == live.created);
+    CHECK(read.terminated == live.terminated);
+    CHECK(read.errored == live.errored);
+    CHECK(read.actor_starts == live.actor_starts);
+    CHECK(read.actor_reuses == live.actor_reuses);
+    CHECK(read.resets_refused == live.resets_refused);
+    CHECK(read.run_time == live.run_time);
+    CHECK(read.updated_ms == live.updated_ms);
+    CHECK(read.state == live.state);
+    CHECK(read.planned == live.planned);
+  };
+  for (std::uint32_t trial = 0; trial < 10; ++trial) {
+    driver.pass(std::chrono::seconds(1));
+    // Long enough for snapshots in between.
+    train(driver, trial, 1, 40);
+    check();
+    if (trial % 3 == 1) {
+      driver.fail(trial, "boom");
+      check();
+      driver.fail(trial, "boom");
+    } else {
+      driver.finish(trial);
+    }
+    check();
+  }
+  driver.kill_and_restore({.errored = Resume::restart});
+  check();
+  CHECK(driver.status().planned == 12 + 3);
+  driver.kill_and_restore({.errored = Resume::resume});
+  check();
 }
 
 TEST_CASE("the order after an infrastructure failure is that after a failure of user code") {
@@ -70,11 +222,15 @@ TEST_CASE("the order after an infrastructure failure is that after a failure of 
     driver.kill_and_restore({}, "/exp", 1);
     CHECK(driver.running() == std::vector<std::uint32_t>{0});
     driver.worker_exits(0, FailureKind::infrastructure, "killed from outside");
-    // In a deterministic run a death by chance changes no order.
+    // In a deterministic run a death by chance changes no order; the trial rests in its place.
+    if (deterministic)
+      REQUIRE(driver.pass_until_due());
     CHECK(driver.running() == std::vector<std::uint32_t>{deterministic ? 0U : 1U});
     CHECK(driver.row(0).infrastructure_failures == 1);
     CHECK(driver.row(0).failures == 0);
     driver.finish(deterministic ? 0 : 1);
+    if (!deterministic)
+      REQUIRE(driver.pass_until_due());
     CHECK(driver.running() == std::vector<std::uint32_t>{deterministic ? 1U : 0U});
   }
 }
@@ -224,7 +380,12 @@ TEST_CASE("a checkpoint beyond the last result is thrown away") {
   const RunTrial run = driver.last_run(0);
   driver.send(CheckpointSaved{run.worker, run.key, LoopDriver::checkpoint(0, 2)});
   CHECK(driver.all<DeleteCheckpoint>().size() == 1);
-  CHECK(read_checkpoints(driver.journal, TrialId(0)).value_or_throw().empty());
+  const auto rows = read_checkpoints(driver.journal, TrialId(0)).value_or_throw();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].state == CheckpointState::deleting);
+  // Nobody knows whether the dead driver came to it.
+  driver.kill_and_restore();
+  CHECK(driver.all<DeleteCheckpoint>().size() == 1);
 }
 
 TEST_CASE("a worker that dies after the last result does no harm, but its checkpoint is missed") {

@@ -34,6 +34,29 @@ TEST_CASE("max_concurrent_trials limits what runs, for any number of CPUs") {
   CHECK(driver.running().size() == 3);
 }
 
+TEST_CASE("memory is counted: trials run while theirs fits, and one that never would is refused") {
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  auto definition = samples(16);
+  definition.run_config.resources_per_trial = {.cpus = 1, .memory_bytes = 3 * gib};
+  LoopDriver driver(definition, 8, 10 * gib);
+  CHECK(driver.running().size() == 3);
+  driver.finish(0);
+  CHECK(driver.running() == std::vector<std::uint32_t>{1, 2, 3});
+  driver.kill_and_restore();
+  CHECK(driver.running().size() == 3);
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, nullptr).has_value());
+
+  definition.name = "e";
+  definition.trainable = "T";
+  definition.run_config.resources_per_trial.memory_bytes = 11 * gib;
+  const auto refused =
+      TrialLoop::create(make_spec(definition).value_or_throw(), nullptr, nullptr,
+                        {.experiment_dir = "/exp", .cpus = 8, .memory_bytes = 10 * gib});
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message().find("11 GiB of memory, but there is a total of 10 GiB") !=
+        std::string::npos);
+}
+
 TEST_CASE("fractions of CPUs add up exactly") {
   auto definition = samples(30);
   definition.run_config.resources_per_trial.cpus = 0.1;
@@ -129,7 +152,7 @@ TEST_CASE("a result too large to store fails the trial, not the experiment") {
   LoopDriver driver(samples(1));
   driver.report(0, {{"blob", std::string(5'000'000, 'x')}});
   CHECK(driver.row(0).state == TrialState::error);
-  CHECK(driver.row(0).error.find("MiB") != std::string::npos);
+  CHECK(driver.row(0).error.find("at most 4194304 are possible") != std::string::npos);
 }
 
 TEST_CASE("with reuse there are as many worker starts as concurrent trials") {
@@ -170,6 +193,7 @@ TEST_CASE("a refused reset gets the trial a fresh worker and is no failure") {
   driver.finish(1);
   CHECK(driver.row(1).failures == 0);
   CHECK(driver.row(1).infrastructure_failures == 0);
+  CHECK(driver.row(1).note == "reset_config returned false: a fresh worker was started");
   CHECK(driver.status().resets_refused == 1);
 }
 
@@ -205,6 +229,7 @@ TEST_CASE("a gap in the results is a failure of the infrastructure") {
   CHECK(driver.results(0).empty());
   CHECK(driver.row(0).infrastructure_failures == 1);
   CHECK(driver.row(0).error.find("result 3 after result 0") != std::string::npos);
+  REQUIRE(driver.pass_until_due());
   CHECK(driver.running().size() == 1);
 }
 

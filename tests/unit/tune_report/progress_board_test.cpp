@@ -91,17 +91,39 @@ TEST_CASE("counts go on from where they were") {
   CHECK(board.snapshot(0, 0).actor_starts == 4);
 }
 
-TEST_CASE("the best result so far stays, also when its trial gets worse") {
+TEST_CASE("the best trial is the one whose last result is, as in the results of the experiment") {
   ProgressBoard board(options());
-  board.update(view(0, "RUNNING", 1, 2.0));
+  board.update(view(3, "RUNNING", 1, 2.0));
   board.update(view(1, "RUNNING", 1, std::numeric_limits<double>::quiet_NaN()));
-  board.update(view(0, "RUNNING", 2, 5.0));
+  board.update(view(2, "TERMINATED", 4, 3.0));
   const auto best = board.snapshot(0, 0).best;
   REQUIRE(best.has_value());
-  CHECK(best->trial == "T_0");
+  CHECK(best->trial == "T_3");
   CHECK(best->value == "2");
-  CHECK(best->iteration == 1);
   CHECK(best->config == "lr=0.5, net/act=relu");
+  board.update(view(3, "RUNNING", 2, 5.0));
+  CHECK(board.snapshot(0, 0).best->trial == "T_2");
+  CHECK(board.snapshot(0, 0).best->iteration == 4);
+  board.update(view(0, "TERMINATED", 7, 3.0));
+  CHECK(board.snapshot(0, 0).best->trial == "T_0");  // the first of equals
+}
+
+TEST_CASE("a failed trial is the best only when there is no other, and not once it is taken up") {
+  ProgressBoard board(options());
+  board.update(view(0, "ERROR", 5, 0.1));
+  CHECK(board.snapshot(0, 0).best->trial == "T_0");
+  board.update(view(1, "RUNNING", 1, 9.0));
+  CHECK(board.snapshot(0, 0).best->trial == "T_1");
+  board.update(view(0, "RUNNING", 6, 0.2));
+  CHECK(board.snapshot(0, 0).best->value == "0.2");
+  board.update(view(0, "RUNNING", 7, 20));
+  CHECK(board.snapshot(0, 0).best->trial == "T_1");
+}
+
+TEST_CASE("trials that repeat others come on top of those that were planned") {
+  ProgressBoard board(options());
+  board.plan_one_more();
+  CHECK(board.snapshot(0, 0).planned == 101);
 }
 
 TEST_CASE("of many trials the board shows five of each state and counts all") {

@@ -18,20 +18,24 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 TrialFileInfo trial() {
   setenv("TZ", "UTC", 1);
   tzset();
-  return {.id = TrialId(3), .name = "Quadratic_00003", .dir = "/r/t", .config = {{"x", 0.5}}};
+  return {.id = TrialId(3),
+          .name = "Quadratic_00003",
+          .dir = "/r/Quadratic_00003_x=0.5",
+          .config = {{"x", 0.5}}};
 }
 
 }  // namespace
 
 TEST_CASE("a line of result.json is one nested object with the configuration") {
-  const ResultLine line{.iteration = 2,
-                        .wall_ms = 1'770'000'000'000,
-                        .done = false,
-                        .host = "node1",
-                        .metrics = {{"loss", 0.25}, {"env", Map{{"reward", 3}}}}};
+  const ResultLine line{
+      .iteration = 2,
+      .wall_ms = 1'770'000'000'000,
+      .done = false,
+      .metrics = {{"loss", 0.25}, {"env", Map{{"reward", 3}}}, {"hostname", "node1"}}};
   CHECK(result_json_line(result_fields(trial(), line), "{\"x\":0.5}") ==
         "{\"config\":{\"x\":0.5},\"date\":\"2026-02-02_02-40-00\",\"done\":false,"
-        "\"env\":{\"reward\":3},\"hostname\":\"node1\",\"loss\":0.25,\"timestamp\":1770000000,"
+        "\"env\":{\"reward\":3},\"experiment_tag\":\"3_x=0.5\",\"hostname\":\"node1\",\"loss\":0."
+        "25,\"timestamp\":1770000000,"
         "\"training_iteration\":2,\"trial_id\":\"00003\",\"trial_name\":\"Quadratic_00003\"}\n");
 }
 

@@ -132,6 +132,78 @@ TEST_CASE("finishing says what could not be written, and the rest is there") {
   CHECK(lines(read(dir.path() / "Quadratic_00001" / "result.json")) == 2);
 }
 
+TEST_CASE("a refused reset is no failure: nothing in error.txt, and one word about all of them") {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  story.begin();
+  for (const double x : {1.0, 2.0}) {
+    const TrialId id = story.create({{"x", x}});
+    story.start(id, false);
+    story.refuse_reset(id);
+    story.report(id, {{"loss", x}});
+    story.end(id, "done");
+  }
+  REQUIRE(follow(journal, dir.path()));
+  CHECK_FALSE(fs::exists(dir.path() / "Quadratic_00000" / "error.txt"));
+  ProgressBoard board({.experiment = "story"});
+  std::vector<std::string> said;
+  ProgressFeed feed(board, dir.path(), false, [&](std::string line) { said.push_back(line); });
+  REQUIRE(for_each_event(journal, Sequence(0), [&](Sequence sequence, const EventRecord& event) {
+    feed.apply(sequence, event);
+    return true;
+  }));
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("Quadratic_00000: reset_config returned false") == 0);
+  CHECK(board.state_of(TrialId(1)) == "TERMINATED");
+}
+
+TEST_CASE("a trial is declared finished in its files only when that is durable") {
+  const troupe::testing::ScratchFolder dir("follower");
+  MemoryJournal journal;
+  Story story(journal);
+  story.begin();
+  const TrialId id = story.create({{"x", 1.5}});
+  story.durable = false;
+  story.report(id, {{"loss", 2.0}});
+  story.report(id, {{"loss", 1.0}}, true);
+  story.end(id, "done");
+  const fs::path file = dir.path() / "Quadratic_00000" / "result.json";
+  REQUIRE(follow(journal, dir.path()));
+  CHECK(read(file).find("\"done\":true") == std::string::npos);
+  journal.sync().value_or_throw();
+  REQUIRE(follow(journal, dir.path()));
+  CHECK(lines(read(file)) == 2);
+  CHECK(read(file).find("\"done\":true") != std::string::npos);
+}
+
+TEST_CASE("lost checkpoints are told: each restart from an earlier place, the first missing end") {
+  MemoryJournal journal;
+  Story story(journal);
+  story.begin();
+  for (const double x : {1.0, 2.0}) {
+    const TrialId id = story.create({{"x", x}});
+    story.start(id);
+    story.report(id, {{"loss", x}});
+    story.lose_checkpoint(id, x > 1 ? 1 : 0, "checkpoint_000001: wrong digest\nmore");
+    story.report_and_fail_to_save(id, {{"loss", x}}, "cannot save: no override");
+  }
+  ProgressBoard board({.experiment = "story"});
+  std::vector<std::string> said;
+  ProgressFeed feed(board, "/r", false, [&](std::string line) { said.push_back(line); });
+  REQUIRE(for_each_event(journal, Sequence(0), [&](Sequence sequence, const EventRecord& event) {
+    feed.apply(sequence, event);
+    return true;
+  }));
+  REQUIRE(said.size() == 3);
+  CHECK(said[0] ==
+        "warning: Quadratic_00000 starts again from the beginning, after iteration 1, "
+        "because of a checkpoint that cannot be used: checkpoint_000001: wrong digest");
+  CHECK(said[1].find("warning: the last checkpoint of Quadratic_00000 is missing: cannot save: no "
+                     "override") == 0);
+  CHECK(said[2].find("warning: Quadratic_00001 goes on from iteration 1, after") == 0);
+}
+
 TEST_CASE("the board shows where each trial stands") {
   MemoryJournal journal;
   Story story(journal);
@@ -209,25 +281,4 @@ TEST_CASE("a journal without an experiment has nothing to count") {
   ProgressFeed feed(board, "/exp", false, nullptr);
   REQUIRE(feed.load(journal));
   CHECK(board.snapshot(0, 0).results == 0);
-}
-
-TEST_CASE("a refused reset is no failure in the files and in progress") {
-  const troupe::testing::ScratchFolder dir("follower");
-  MemoryJournal journal;
-  Story story(journal);
-  story.begin();
-  const TrialId trial = story.create({{"x", 1.5}});
-  story.start(trial, false);
-  story.refuse_reset(trial);
-  REQUIRE(follow(journal, dir.path()));
-  CHECK(read(dir.path() / "Quadratic_00000" / "error.txt").empty());
-  std::vector<std::string> said;
-  ProgressBoard board({});
-  ProgressFeed feed(board, "/exp", false, [&](const std::string& line) { said.push_back(line); });
-  REQUIRE(for_each_event(journal, Sequence(), [&](Sequence sequence, const EventRecord& event) {
-    feed.apply(sequence, event);
-    return true;
-  }));
-  CHECK(said.empty());
-  CHECK(board.state_of(trial) == "PENDING");
 }

@@ -23,6 +23,7 @@ public:
 
   ExperimentSpec spec;
   ExperimentRow status;
+  bool durable = true;  ///< what is written is synced at once
 
   void begin(bool restored = false) {
     if (!restored)
@@ -57,7 +58,7 @@ public:
     write(Tick{});
   }
 
-  void report(TrialId id, Metrics metrics) {
+  void report(TrialId id, Metrics metrics, bool last = false) {
     TrialRow& trial = at(id);
     Reported reported;
     reported.key = {id, trial.attempt};
@@ -68,6 +69,8 @@ public:
     row(Table::results, keys::result_key(id, trial.iteration), encode(EventPointer{next}));
     decision_.trial = id;
     decision_.accepted = true;
+    if (last)
+      decision_.outcome = Outcome::stopping;
     ++status.results;
     write(reported);
   }
@@ -82,10 +85,20 @@ public:
     write(TrialEnded{});
   }
 
-  void refuse_reset(TrialId id) {
-    ++at(id).attempt;
-    decide(id, Outcome::restarted, {});
-    write(ResetRefused{});
+  /// Its worker found checkpoints damaged and goes on from an earlier iteration.
+  void lose_checkpoint(TrialId id, std::uint64_t from, const std::string& why) {
+    decision_.trial = id;
+    write(TrialStarted{{}, {id, at(id).attempt}, from, {}, {1}, why});
+  }
+
+  /// The last result, with the order to save; nothing is saved.
+  void report_and_fail_to_save(TrialId id, Metrics metrics, const std::string& why) {
+    decision_.save = 0;
+    report(id, std::move(metrics), true);
+    decide(id, Outcome::terminated, "done");
+    TrialFailed failed;
+    failed.message = why;
+    write(failed);
   }
 
   void fail(TrialId id, const std::string& why, bool retried) {
@@ -98,6 +111,17 @@ public:
     status.errored += retried ? 0 : 1;
     decide(id, retried ? Outcome::retried : Outcome::error, why);
     write(TrialFailed{});
+  }
+
+  /// The used worker of a trial refuses it; a fresh one follows.
+  void refuse_reset(TrialId id) {
+    ++at(id).attempt;
+    put(at(id));
+    ++status.resets_refused;
+    decide(id, Outcome::restarted, {});
+    decision_.actions.push_back(StartTrial{.key = {id, at(id).attempt}, .fresh = true});
+    ++status.actor_starts;
+    write(ResetRefused{});
   }
 
   TrialRow& at(TrialId id) { return trials[id.value]; }
@@ -122,6 +146,8 @@ private:
     event.decision = std::exchange(decision_, {});
     const WriteSet set{encode(event), std::exchange(rows_, {})};
     journal_.append(std::span(&set, 1)).value_or_throw();
+    if (durable)
+      journal_.sync().value_or_throw();
   }
 
   Journal& journal_;

@@ -6,6 +6,7 @@
 #include <troupe/base/log.hpp>
 #include <troupe/base/version.hpp>
 #include <troupe/runtime/process/detail/output_text.hpp>
+#include <troupe/runtime/storage/experiment_path.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -147,12 +148,21 @@ private:
   void prepare(const RunTrial& order) {
     watch_.trial_started();
     // From here on the output is the trial's.
-    const std::filesystem::path log_file =
-        order_.log_to_file ? std::filesystem::path(order.trial_dir) / "output.log" : "";
-    if (const Status set = process_.set_log_file(log_file, output_log_limit_bytes); !set) {
+    if (const Status set = open_log(order); !set) {
       log::warning("the output of a trial is not written to its folder",
                    {{"trial", order.key}, {"error", set.error()}});
+      // Not into the log of the trial before, either.
+      static_cast<void>(process_.set_log_file({}, output_log_limit_bytes));
     }
+  }
+
+  Status open_log(const RunTrial& order) {
+    if (!order_.log_to_file)
+      return process_.set_log_file({}, output_log_limit_bytes);
+    // The worker and the result files make the folder, too, but perhaps later.
+    TROUPE_RETURN_IF_ERROR(make_trial_folder(order.trial_dir));
+    const auto path = std::filesystem::path(order.trial_dir) / "output.log";
+    return process_.set_log_file(path, output_log_limit_bytes);
   }
 
   void answered(const Pong& pong) {
@@ -189,8 +199,8 @@ private:
     if (!control_)
       return;
     if (period_ * static_cast<int64_t>(last_ping_ - last_answer_) >= options_.unresponsive_after) {
-      // A stopped process is user code's doing, and its exit status says so.
-      kill(process_.stopped() ? FailureKind::user : FailureKind::infrastructure,
+      // A stopped process may be user code's doing, or that of anybody else on this machine.
+      kill(FailureKind::infrastructure,
            process_.stopped()
                ? ""
                : "the worker did not answer for " + to_text(options_.unresponsive_after));
@@ -247,9 +257,21 @@ private:
     const std::string tail = process_.output_tail();
     const std::string how = describe_exit(*exited_, tail);
     if (expected_) {
-      gone(FailureKind::user, exited_->success() || exited_->requested ? "ended as told" : how);
+      if (exited_->exit_code == exit_cleanup_failed)
+        log::warning("cleanup of a trainable failed; no result is harmed by it",
+                     {{"worker", worker()}, {"last_output", tail}});
+      gone(FailureKind::user,
+           exited_->success() || exited_->requested || exited_->exit_code == exit_cleanup_failed
+               ? "ended as told"
+               : how);
     } else if (kind_ && !why_.empty()) {
       gone(*kind_, with_tail(why_, tail));
+    } else if (exited_->stopped_by != 0 && exited_->requested) {
+      gone(
+          FailureKind::infrastructure,
+          with_tail(describe_exit(*exited_) + " within " + to_text(options_.unresponsive_after) +
+                        ", so it was killed (by its own code or from outside: nothing tells which)",
+                    tail));
     } else if (!control_) {
       // Killed from outside it may do better the next time; a program that ends by itself will not.
       const bool outside = exited_->killed_from_outside() || exited_->unknown;

@@ -1,49 +1,27 @@
 #include <troupe/actors/detail/trial.hpp>
 #include <troupe/base/error.hpp>
-#include <troupe/base/limits.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+#include <troupe/serialization/metrics_size.hpp>
 
+#include <array>
+#include <climits>
 #include <cmath>
+#include <string_view>
 #include <utility>
+
+#include <unistd.h>
 
 namespace troupe::detail {
 
 namespace {
 
-// Room for the decision that is recorded with it, and for the frame around it on a wire.
-constexpr std::size_t max_metrics_bytes = limits::max_record_bytes / 2;
-
-std::size_t approximate_bytes(const Value& value);
-
-std::size_t approximate_bytes(const Map& map) {
-  std::size_t bytes = 8;
-  for (const auto& [key, value] : map)
-    bytes += key.size() + 4 + approximate_bytes(value);
-  return bytes;
-}
-
-std::size_t approximate_bytes(const Value& value) {
-  if (const auto* text = value.get_if<std::string>())
-    return text->size() + 8;
-  if (const auto* map = value.get_if<Map>())
-    return approximate_bytes(*map);
-  std::size_t bytes = 9;
-  if (const auto* list = value.get_if<List>()) {
-    for (const Value& each : *list)
-      bytes += approximate_bytes(each);
-  }
-  return bytes;
-}
-
-Status check_metrics(const Metrics& metrics) {
-  TROUPE_RETURN_IF_ERROR(check_limits(metrics).with_context("the reported metrics"));
-  const std::size_t bytes = approximate_bytes(metrics);
-  if (bytes <= max_metrics_bytes)
-    return ok();
-  return Error(ErrorCode::resource_exhausted,
-               "the reported metrics have " + std::to_string(bytes) + " bytes, at most " +
-                   std::to_string(max_metrics_bytes) +
-                   " are possible: write large data to a checkpoint or to the trial's folder");
+/// Of this machine, as `gethostname` has it.
+const std::string& host_name() {
+  static const std::string name = [] {
+    std::array<char, HOST_NAME_MAX + 1> buffer{};
+    return std::string(::gethostname(buffer.data(), HOST_NAME_MAX) == 0 ? buffer.data() : "");
+  }();
+  return name;
 }
 
 /// A metric that means something to Troupe. Absent: false.
@@ -77,8 +55,8 @@ Trial::Trial(UserMailbox& mailbox, const WorkerSetup& setup, RunTrial order)
 }
 
 void Trial::restored(const CheckpointRef& ref) {
-  context_.iteration = ref.iteration;
-  time_total_s_ = ref.time_total_s;
+  context_.iteration = restored_iteration_ = ref.iteration;
+  time_total_s_ = restored_time_s_ = ref.time_total_s;
   checkpoint_number_ = ref.number;
   checkpoint_ = Checkpoint::from_directory(context_.trial_dir / ref.directory);
 }
@@ -96,9 +74,7 @@ void Trial::send_ended(bool returned) {
   mailbox_.send(TrialEnded{worker_, order_.key, returned, true});
 }
 
-Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
-                                                 std::optional<CheckpointRef> checkpoint) {
-  const uint64_t iteration = context_.iteration + 1;
+Status Trial::complete(Metrics& metrics, Duration took) const {
   double this_iter_s = seconds(took);
   if (const Value* given = metrics.find_key("time_this_iter_s"); given && given->is_number()) {
     if (std::isfinite(given->as_double()))
@@ -106,12 +82,28 @@ Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
   } else {
     metrics["time_this_iter_s"] = this_iter_s;
   }
-  const double time_total_s = time_total_s_ + this_iter_s;
-  metrics["time_total_s"] = time_total_s;
-  metrics["training_iteration"] = iteration;
-  if (!metrics.find_key("timestamp"))
-    metrics["timestamp"] = mailbox_.clock().wall_ms() / 1000;
-  TROUPE_RETURN_IF_ERROR(check_metrics(metrics));
+  metrics["time_total_s"] = time_total_s_ + this_iter_s;
+  metrics["training_iteration"] = context_.iteration + 1;
+  const auto set_default = [&metrics](std::string_view key, auto&& value) {
+    if (!metrics.find_key(key))
+      metrics[key] = value;
+  };
+  set_default("timestamp", mailbox_.clock().wall_ms() / 1000);
+  set_default("time_since_restore", time_total_s_ + this_iter_s - restored_time_s_);
+  set_default("iterations_since_restore", context_.iteration + 1 - restored_iteration_);
+  set_default("pid", static_cast<int64_t>(::getpid()));
+  set_default("hostname", host_name());
+  for (const std::string_view key : {"done", "should_checkpoint"})
+    if (const auto understood = flag(metrics, key); !understood)
+      return understood.error();
+  return check_metrics(metrics);
+}
+
+Result<std::optional<Answer>> Trial::send_report(Metrics metrics, Duration took,
+                                                 std::optional<CheckpointRef> checkpoint) {
+  TROUPE_RETURN_IF_ERROR(complete(metrics, took));
+  const uint64_t iteration = context_.iteration + 1;
+  const double time_total_s = metrics.at("time_total_s").as_double();
 
   TROUPE_TRY(done, flag(metrics, "done"));
   TROUPE_TRY(wants_checkpoint, flag(metrics, "should_checkpoint"));
@@ -164,6 +156,8 @@ void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
   if (cancelled_ || stopped())
     unwind();
   std::optional<CheckpointRef> saved;
+  // A checkpoint of a result that cannot be sent would be nobody's.
+  complete(metrics, took).value_or_throw();
   if (checkpoint) {
     mailbox().enter(UserActivity::save, iteration() + 1);
     Result<CheckpointRef> copied =

@@ -46,6 +46,9 @@ public:
 
 protected:
   UserMailbox& mailbox() { return mailbox_; }
+  /// Adds what Troupe knows of the next result; what user code set itself stays, except
+  /// training_iteration, which counts results. `took`: how long it took to get it.
+  Status complete(Metrics& metrics, Duration took) const;
 
 private:
   UserMailbox& mailbox_;
@@ -53,6 +56,8 @@ private:
   const RunTrial order_;
   TrialContext context_;
   double time_total_s_ = 0;
+  double restored_time_s_ = 0;
+  uint64_t restored_iteration_ = 0;
   uint64_t message_ = 0;
   std::optional<uint32_t> checkpoint_number_;
   std::optional<Checkpoint> checkpoint_;

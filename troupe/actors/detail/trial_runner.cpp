@@ -3,25 +3,19 @@
 #include <troupe/base/limits.hpp>
 #include <troupe/base/log.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+#include <troupe/runtime/storage/experiment_path.hpp>
 #include <troupe/runtime/storage/space.hpp>
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
 #include <span>
 #include <utility>
 
-#include <sys/stat.h>
-
 namespace troupe::detail {
+
 namespace {
 
-/// User code and checkpoints find the folder in place, whoever else writes into it, and when. Not
-/// synced: an empty folder that a loss of power takes away is made again by the next attempt.
-void make_trial_folder(const std::string& trial_dir) {
-  if (::mkdir(trial_dir.c_str(), 0755) == 0 || errno == EEXIST)
-    return;
-  throw TrialFailure{errno_error(errno, "cannot make the trial folder " + trial_dir).message()};
-}
+std::atomic<bool> a_cleanup_failed{false};
 
 }  // namespace
 
@@ -40,7 +34,8 @@ void TrialRunner::run(RunTrial order) {
     Result<TrainableEntry> entry = find_trainable(order.trainable);
     if (!entry)
       throw TrialFailure{entry.error().message()};
-    make_trial_folder(order.trial_dir);
+    if (const Status made = make_trial_folder(order.trial_dir); !made)
+      throw TrialFailure{made.error().message()};
     if (entry->is_function()) {
       FunctionTrial trial(mailbox_, setup_, std::move(order));
       run_function(trial, *entry);
@@ -237,11 +232,16 @@ void TrialRunner::let_go() {
     object_->cleanup();
   } catch (...) {
     pass_forced_unwind();
+    a_cleanup_failed.store(true);
     log::warning("cleanup failed", {{"trainable", object_name_},
                                     {"worker", setup_.worker},
                                     {"what", current_exception_text()}});
   }
   object_.reset();
+}
+
+bool TrialRunner::any_cleanup_failed() {
+  return a_cleanup_failed.load();
 }
 
 TrialFailure TrialRunner::failure(const std::string& where) {

@@ -26,6 +26,9 @@ public:
   /// Lets the object go in an orderly way: `cleanup`, then the destructor.
   void let_go();
 
+  /// Did `cleanup` of user code ever throw in this process?
+  static bool any_cleanup_failed();
+
 private:
   void run_class(Trial& trial, const TrainableEntry& entry);
   void run_function(FunctionTrial& trial, const TrainableEntry& entry);

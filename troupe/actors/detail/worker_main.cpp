@@ -3,6 +3,7 @@
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/meta_objects.hpp>
 #include <troupe/actors/detail/system_config.hpp>
+#include <troupe/actors/detail/trial_runner.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/actors/detail/worker_main.hpp>
 #include <troupe/base/fault_point.hpp>
@@ -107,7 +108,7 @@ private:
     callbacks.send = event_sender(welcome.controller);
     callbacks.on_end = [](bool orderly) {
       if (orderly)
-        end_process(0);
+        end_process(TrialRunner::any_cleanup_failed() ? exit_cleanup_failed : 0);
       end_process(exit_lost_user, "user code ended the thread it was called on (pthread_exit)");
     };
     thread_ = std::make_unique<UserThread>(welcome.setup);

@@ -12,9 +12,10 @@ inline constexpr const char* worker_variable = "TROUPE_WORKER";
 inline constexpr const char* app_identifiers_variable = "TROUPE_APP_IDENTIFIERS";
 
 /// Exit statuses of a worker process that Troupe itself ends (sysexits.h).
-inline constexpr int exit_misused = 64;    ///< `main` did not hand over to Troupe
-inline constexpr int exit_no_agent = 69;   ///< no link to whoever started it
-inline constexpr int exit_lost_user = 70;  ///< user code ended its thread
+inline constexpr int exit_misused = 64;         ///< `main` did not hand over to Troupe
+inline constexpr int exit_no_agent = 69;        ///< no link to whoever started it
+inline constexpr int exit_lost_user = 70;       ///< user code ended its thread
+inline constexpr int exit_cleanup_failed = 71;  ///< ended as told, but user code could not clean up
 
 /// Runs this process as a worker until it is told to end, or until whoever started it is gone.
 [[noreturn]] void worker_main();

@@ -18,7 +18,9 @@ std::string describe_signal(const ExitStatus& status) {
   if (status.requested)
     return "was ended on request (" + signal_name(status.signal) + ")";
   if (status.killed_from_outside()) {
-    return "killed by SIGKILL from outside: an operator or the kernel's out-of-memory killer";
+    return "killed by " + signal_name(status.signal) + " from outside: " +
+           (status.signal == SIGKILL ? "an operator or the kernel's out-of-memory killer"
+                                     : "an operator or a service manager");
   }
   std::string text =
       "killed by " + signal_name(status.signal) + " (signal " + std::to_string(status.signal);
@@ -36,7 +38,9 @@ std::string describe_signal(const ExitStatus& status) {
 }  // namespace
 
 bool ExitStatus::killed_from_outside() const {
-  return signal == SIGKILL && !requested;
+  const bool to_end =
+      signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+  return to_end && !requested;
 }
 
 std::string describe_exit(const ExitStatus& status) {

@@ -23,8 +23,9 @@ struct ExitStatus {
   /// exit(0).
   bool success() const { return !unknown && signal == 0 && exit_code == 0; }
 
-  /// SIGKILL that nobody here sent: an operator or the kernel's out-of-memory killer. Counts as a
-  /// failure of the infrastructure, not of user code.
+  /// SIGKILL, SIGTERM, SIGINT or SIGHUP that nobody here sent: an operator, a service manager or
+  /// the kernel's out-of-memory killer. Counts as a failure of the infrastructure, not of user
+  /// code.
   bool killed_from_outside() const;
 
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;

@@ -87,6 +87,21 @@ Status bind_to_parent(pid_t parent) {
   return start_watching(pidfd);
 }
 
+void on_stop_signal(int /*signal*/) {}
+
+// A terminal, a service manager or a batch system signals everybody when the driver is to stop. The
+// driver then lets each trial come to an end. Handlers that do nothing, because what user code
+// starts would inherit signals that are ignored.
+Status leave_stopping_to_parent() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  if (::sigaction(SIGINT, &action, nullptr) != 0 || ::sigaction(SIGTERM, &action, nullptr) != 0)
+    return errno_error(errno, "cannot set up the signals of a worker");
+  return ok();
+}
+
 Result<pid_t> parent_from_environment() {
   const char* text = std::getenv(parent_pid_variable);
   const std::string_view digits = text != nullptr ? text : "";
@@ -129,7 +144,7 @@ Result<int> become_worker_process() {
   TROUPE_RETURN_IF_ERROR(bind_to_parent(parent));
   if (::fcntl(child_socket_fd, F_SETFD, FD_CLOEXEC) != 0)
     return errno_error(errno, "cannot set up the socket of a worker");
-  ::signal(SIGINT, SIG_IGN);
+  TROUPE_RETURN_IF_ERROR(leave_stopping_to_parent());
   const rlimit no_core{0, 0};
   if (::setrlimit(RLIMIT_CORE, &no_core) != 0)
     return errno_error(errno, "cannot turn off core files");

@@ -160,6 +160,12 @@ Result<fs::path> create_trial_directory(const fs::path& experiment_dir,
   return path;
 }
 
+Status make_trial_folder(const fs::path& trial_dir) {
+  if (::mkdir(trial_dir.c_str(), 0755) == 0 || errno == EEXIST)
+    return ok();
+  return errno_error(errno, "cannot make the trial folder " + trial_dir.string());
+}
+
 Result<FileSystemInfo> inspect_file_system(const fs::path& path) {
   const fs::path place = existing_ancestor(path);
   struct statfs raw {};

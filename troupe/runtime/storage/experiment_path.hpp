@@ -31,6 +31,11 @@ Status create_experiment_directory(const std::filesystem::path& experiment_dir);
 Result<std::filesystem::path> create_trial_directory(const std::filesystem::path& experiment_dir,
                                                      std::string_view trial_dir_name);
 
+/// The folder of a trial, for whoever needs it first and however often: one call, not synced. An
+/// empty folder that a loss of power takes away is made again by the next attempt. Errors: io,
+/// not_found when the experiment's folder is gone.
+Status make_trial_folder(const std::filesystem::path& trial_dir);
+
 /// What a folder lies on, as far as it matters for keeping things.
 struct FileSystemInfo {
   enum class Kind : uint8_t {

@@ -1,6 +1,8 @@
+#include <troupe/runtime/storage/checkpoint_store.hpp>
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/objective.hpp>
 #include <troupe/tune/detail/applier.hpp>
+#include <troupe/tune/detail/restart_pause.hpp>
 #include <troupe/tune/detail/retention.hpp>
 
 #include <algorithm>
@@ -76,8 +78,11 @@ void Applier::on(const Reported& event, const Decision& decision) {
     case Outcome::halting:
       trial->phase = Phase::halting;
       break;
+    case Outcome::restarted:  // the worker miscounts
+      end_attempt(*trial, decision, FailureKind::infrastructure, true, false);
+      break;
     default:
-      end_attempt(*trial, decision, true, false);
+      end_attempt(*trial, decision, FailureKind::user, true, false);
   }
 }
 
@@ -108,10 +113,11 @@ void Applier::on(const CheckpointSaved& event, const Decision& decision) {
 void Applier::commit_checkpoint(Trial& trial, const CheckpointRef& ref, const Decision& decision) {
   trial.row.next_checkpoint = std::max(trial.row.next_checkpoint, ref.number + 1);
   if (decision.commit) {
+    trial.leftover = false;
     trial.checkpoints.push_back({.ref = ref, .score = decision.save_score, .wall_ms = wall_ms_});
     write_checkpoint(trial.row.id, trial.checkpoints.back());
   } else if (!decision.deleted.empty()) {
-    delete_when_durable({trial.row.id, trial.row.dir, ref, run_time_});
+    abandon(trial, {.ref = ref, .wall_ms = wall_ms_});
     return;
   }
   give_up(trial, decision.deleted);
@@ -126,11 +132,16 @@ void Applier::give_up(Trial& trial, const std::vector<std::uint32_t>& numbers) {
       continue;
     CheckpointRow row = std::move(*found);
     trial.checkpoints.erase(found);
-    row.state = CheckpointState::deleting;
-    write_checkpoint(trial.row.id, row);
-    parts_.state.given_up.push_back({trial.row.id, trial.row.dir, row.ref, run_time_});
-    delete_when_durable(parts_.state.given_up.back());
+    abandon(trial, std::move(row));
   }
+}
+
+/// Remembered until its deletion is sure to have been carried out, whoever dies meanwhile.
+void Applier::abandon(const Trial& trial, CheckpointRow row) {
+  row.state = CheckpointState::deleting;
+  write_checkpoint(trial.row.id, row);
+  parts_.state.given_up.push_back({trial.row.id, trial.row.dir, row.ref, run_time_});
+  delete_when_durable(parts_.state.given_up.back());
 }
 
 void Applier::delete_when_durable(const GivenUp& checkpoint) {
@@ -186,10 +197,12 @@ void Applier::on(const ResetRefused&, const Decision& decision) {
     // Not a failure: no counter, and the trial keeps its place.
     leave_worker(*trial, true, false);
     ++trial->row.attempt;
+    if (trial->row.note.empty())
+      trial->row.note = "reset_config returned false: a fresh worker was started";
     touch(*trial);
     return;
   }
-  end_attempt(*trial, decision, true, false);
+  end_attempt(*trial, decision, FailureKind::infrastructure, true, false);
 }
 
 void Applier::on(const TrialEnded& event, const Decision& decision) {
@@ -197,7 +210,8 @@ void Applier::on(const TrialEnded& event, const Decision& decision) {
   if (trial == nullptr)
     return;
   note_missing_checkpoint(*trial, "the driver or the worker ended before it was saved");
-  end_attempt(*trial, decision, true, event.reusable);
+  end_attempt(*trial, decision, FailureKind::infrastructure, event.worker.value != 0,
+              event.reusable);
 }
 
 void Applier::on(const TrialFailed& event, const Decision& decision) {
@@ -206,7 +220,7 @@ void Applier::on(const TrialFailed& event, const Decision& decision) {
     return;
   if (decision.outcome == Outcome::terminated || decision.outcome == Outcome::unfinished)
     note_missing_checkpoint(*trial, event.message);
-  end_attempt(*trial, decision, true, false);
+  end_attempt(*trial, decision, FailureKind::user, true, false);
 }
 
 void Applier::on(const WorkerExited& event, const Decision& decision) {
@@ -217,7 +231,7 @@ void Applier::on(const WorkerExited& event, const Decision& decision) {
   }
   if (decision.outcome == Outcome::terminated || decision.outcome == Outcome::paused)
     note_missing_checkpoint(*trial, event.message);
-  end_attempt(*trial, decision, false, false);
+  end_attempt(*trial, decision, event.kind, false, false);
 }
 
 void Applier::note_missing_checkpoint(Trial& trial, const std::string& why) {
@@ -225,7 +239,11 @@ void Applier::note_missing_checkpoint(Trial& trial, const std::string& why) {
     trial.row.note = "its last checkpoint is missing: " + why;
 }
 
-void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bool reusable) {
+void Applier::end_attempt(Trial& trial, const Decision& decision, FailureKind kind, bool alive,
+                          bool reusable) {
+  const bool broken = !alive || decision.outcome == Outcome::retried ||
+                      decision.outcome == Outcome::restarted || decision.outcome == Outcome::error;
+  take_number_back(trial, alive, broken);
   leave_worker(trial, alive, reusable);
   TrialRow& row = trial.row;
   switch (decision.outcome) {
@@ -233,7 +251,9 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bo
       row.stop_reason = decision.reason;
       return finish_trial(trial, TrialState::terminated, trial.ending);
     case Outcome::error:
+      ++(kind == FailureKind::user ? row.failures : row.infrastructure_failures);
       row.error = decision.reason;
+      row.error_kind = kind;
       return finish_trial(trial, TrialState::error, Ending::failed);
     case Outcome::paused:
       ++row.attempt;
@@ -244,6 +264,7 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bo
       ++row.attempt;
       ++row.failures;
       row.error = decision.reason;
+      row.error_kind = FailureKind::user;
       vacate(trial);
       parts_.state.trials.set_state(trial, TrialState::pending);
       parts_.scheduler->on_retry(row.id);
@@ -252,6 +273,10 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bo
       ++row.attempt;
       ++row.infrastructure_failures;
       row.error = decision.reason;
+      row.error_kind = FailureKind::infrastructure;
+      trial.rests_until =
+          run_time_ + restart_pause(parts_.setting.spec.seed, row.id, row.infrastructure_failures);
+      parts_.state.last_rest = std::max(parts_.state.last_rest, trial.rests_until);
       // In a run that equals every other one a death by chance must not change the order.
       if (!parts_.setting.spec.deterministic) {
         vacate(trial);
@@ -264,6 +289,29 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, bool alive, bo
   }
   trial.phase = Phase::running;
   touch(trial);
+}
+
+/// The number of a checkpoint that was asked for and never came is used again, and with it whatever
+/// a worker that died or failed left under it.
+void Applier::take_number_back(Trial& trial, bool alive, bool broken) {
+  const ExperimentSpec& spec = parts_.setting.spec;
+  // A thread that was left behind may still be writing.
+  if (!alive && spec.isolation == Isolation::thread)
+    return;
+  if (trial.saving)
+    trial.row.next_checkpoint = trial.saving->number;
+  if (trial.saving || (spec.is_function && broken))
+    trial.leftover = true;
+}
+
+void Applier::clear_leftover(Trial& trial) {
+  if (!std::exchange(trial.leftover, false))
+    return;
+  const std::uint32_t number = trial.row.next_checkpoint++;
+  abandon(trial, {.ref = {.number = number,
+                          .iteration = trial.row.iteration,
+                          .directory = checkpoint_directory_name(number)},
+                  .wall_ms = wall_ms_});
 }
 
 void Applier::leave_worker(Trial& trial, bool alive, bool reusable) {
@@ -299,6 +347,7 @@ void Applier::vacate(Trial& trial) {
 
 void Applier::finish_trial(Trial& trial, TrialState state, Ending ending) {
   vacate(trial);
+  clear_leftover(trial);
   parts_.state.trials.set_state(trial, state);
   trial.row.ended_ms = wall_ms_;
   ExperimentRow& status = parts_.state.status;

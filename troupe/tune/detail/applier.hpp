@@ -64,11 +64,16 @@ private:
   void take_result(Trial& trial, const Reported& event, const Decision& decision);
   void commit_checkpoint(Trial& trial, const CheckpointRef& ref, const Decision& decision);
   void give_up(Trial& trial, const std::vector<std::uint32_t>& numbers);
+  void abandon(const Trial& trial, CheckpointRow row);
   void delete_when_durable(const GivenUp& checkpoint);
   void write_checkpoint(TrialId trial, const CheckpointRow& row);
 
   /// The attempt is over and the decision says what comes of it. `alive`: the worker is.
-  void end_attempt(Trial& trial, const Decision& decision, bool alive, bool reusable);
+  /// `kind`: of the failure, when the decision says that there was one.
+  void end_attempt(Trial& trial, const Decision& decision, FailureKind kind, bool alive,
+                   bool reusable);
+  void take_number_back(Trial& trial, bool alive, bool broken);
+  void clear_leftover(Trial& trial);
   void leave_worker(Trial& trial, bool alive, bool reusable);
   void vacate(Trial& trial);
   void note_missing_checkpoint(Trial& trial, const std::string& why);

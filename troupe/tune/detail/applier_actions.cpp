@@ -19,12 +19,16 @@ void Applier::on(const RunBegan& event, const Decision& decision) {
   status.started_ms = wall_ms_;
   status.cpus = event.cpus;
   status.planned = parts_.setting.planned;
+  if (status.planned)
+    *status.planned += status.created - state.suggested;  // trials that repeat others
   state.drain.reset();
   state.done = false;
   if (state.search_failed)
     state.search_over = state.search_failed = false;
   state.workers.forget_all();
-  state.ledger = ResourceLedger(ResourceRequest{.cpus = event.cpus});
+  state.memory_bytes = event.memory_bytes;
+  state.ledger =
+      ResourceLedger(ResourceRequest{.cpus = event.cpus, .memory_bytes = event.memory_bytes});
   // Workers of a dead driver died with it.
   for (auto& [id, trial] : state.trials.all()) {
     trial.revived = false;
@@ -35,11 +39,13 @@ void Applier::on(const RunBegan& event, const Decision& decision) {
       // dead worker left under it.
       if (trial.saving)
         trial.row.next_checkpoint = trial.saving->number;
+      trial.leftover = trial.leftover || trial.saving || parts_.setting.spec.is_function;
       trial.phase = Phase::running;
       trial.saving.reset();
       ++trial.row.attempt;
     }
     trial.last_message = 0;
+    trial.rests_until = Duration{0};
     state.trials.take_worker(trial);
     touch(trial);
   }
@@ -132,6 +138,8 @@ void Applier::on(const CreateTrial& action) {
   ++state.status.created;
   Trial& trial = state.trials.add(std::move(row));
   trial.revived = before_run_;
+  if (action.repeats && state.status.planned)
+    ++*state.status.planned;
   if (!action.repeats) {
     ++state.suggested;
     parts_.search.record(action.trial, action.config, action.note);

@@ -224,7 +224,8 @@ void Judge::infrastructure_failure(const Trial& trial, const std::string& messag
       limit < 0 || trial.row.infrastructure_failures < static_cast<std::uint32_t>(limit);
   decision.outcome = again ? Outcome::restarted : Outcome::error;
   decision.reason = again ? message
-                          : "infrastructure failure " + std::to_string(limit + 1) + " (limit " +
+                          : "infrastructure failure " +
+                                std::to_string(trial.row.infrastructure_failures + 1) + " (limit " +
                                 std::to_string(limit) +
                                 ", FailureConfig.max_infrastructure_failures): " + message;
 }
@@ -272,6 +273,8 @@ Judgement Judge::judge(const WorkerExited& event) const {
     return judgement;
   else if (user)
     user_failure(*trial, event.message, judgement.decision);
+  else if (state.drain)  // whoever stops the driver often ends its workers, too
+    judgement.decision.outcome = Outcome::unfinished;
   else
     infrastructure_failure(*trial, event.message, judgement.decision);
   return judgement;

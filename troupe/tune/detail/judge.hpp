@@ -53,6 +53,7 @@ private:
   [[nodiscard]] const Trial* trial_of(WorkerId worker) const;
   [[nodiscard]] Judgement accept(const Trial& trial, const Reported& event) const;
   [[nodiscard]] Judgement repeat(const Trial& trial, const Reported& event) const;
+  static void refuse(const Reported& event, const Error& why, Decision& decision);
   void judge_result(const Trial& trial, const Reported& event, Decision& decision) const;
   [[nodiscard]] Status check_metrics(const Metrics& metrics) const;
   void ask_scheduler(const Trial& trial, const Reported& event, Decision& decision) const;

@@ -22,6 +22,14 @@ Judgement Judge::judge(const Reported& event) const {
   const Trial* trial = find(event.worker, event.key);
   if (trial == nullptr || event.message <= trial->last_message)
     return Judgement{.kind = Judgement::Kind::stale};
+  if (trial->phase != Phase::running && event.checkpoint) {
+    // It comes too late, and its checkpoint is nobody's.
+    Judgement judgement{.kind = Judgement::Kind::decided};
+    judgement.decision.trial = trial->row.id;
+    judgement.decision.verdict = Verdict::stop;
+    judgement.decision.deleted = {event.checkpoint->number};
+    return judgement;
+  }
   if (trial->phase != Phase::running)
     return Judgement{.kind = Judgement::Kind::answered,
                      .answer = Answer{event.worker, event.key, event.message, Verdict::stop, {}}};
@@ -36,7 +44,10 @@ Judgement Judge::repeat(const Trial& trial, const Reported& event) const {
   Judgement judgement{.kind = Judgement::Kind::decided};
   Decision& decision = judgement.decision;
   decision.trial = trial.row.id;
-  if (parts_.state.over_budget) {
+  if (event.done) {
+    // It did not say so the last time, or ended before the end was recorded: it is finished now.
+    stop(decision, "done");
+  } else if (parts_.state.over_budget) {
     stop(decision, "time budget");
   } else if (parts_.state.drain) {
     decision.verdict = Verdict::stop;
@@ -67,21 +78,32 @@ Judgement Judge::accept(const Trial& trial, const Reported& event) const {
                            "the worker reported result " + std::to_string(event.iteration) +
                                " after result " + std::to_string(trial.row.iteration),
                            decision);
+    if (event.checkpoint)
+      decision.deleted = {event.checkpoint->number};
     return judgement;
   }
   if (const Status status = check_metrics(event.metrics); !status) {
-    decision.verdict = Verdict::stop;
-    decision.outcome = Outcome::error;
-    decision.reason = "result " + std::to_string(event.iteration) + ": " + status.error().message();
+    refuse(event, status.error(), decision);
     return judgement;
   }
   decision.accepted = true;
   judge_result(trial, event, decision);
   if (decision.accepted)
     plan_save(trial, event, decision);
-  if (event.checkpoint)
+  if (event.checkpoint && decision.deleted.empty())
     take_checkpoint(trial, *event.checkpoint, checkpoint_score(event.metrics), decision);
   return judgement;
+}
+
+/// The result does not count, and a checkpoint that came with it goes. Tried again it would be the
+/// same.
+void Judge::refuse(const Reported& event, const Error& why, Decision& decision) {
+  decision.accepted = false;
+  decision.verdict = Verdict::stop;
+  decision.outcome = Outcome::error;
+  decision.reason = "result " + std::to_string(event.iteration) + ": " + why.message();
+  if (event.checkpoint)
+    decision.deleted = {event.checkpoint->number};
 }
 
 Status Judge::check_metrics(const Metrics& metrics) const {
@@ -106,12 +128,7 @@ Status Judge::check_metrics(const Metrics& metrics) const {
 void Judge::judge_result(const Trial& trial, const Reported& event, Decision& decision) const {
   const auto criterion = parts_.setting.spec.stop.match(event.metrics);
   if (!criterion) {
-    decision.accepted = false;
-    decision.verdict = Verdict::stop;
-    decision.outcome = Outcome::error;
-    decision.reason =
-        "result " + std::to_string(event.iteration) + ": " + criterion.error().message();
-    return;
+    return refuse(event, criterion.error(), decision);
   }
   if (event.done)
     return stop(decision, "done");

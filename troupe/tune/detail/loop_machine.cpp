@@ -44,7 +44,8 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
                                                        const Searcher* searcher,
                                                        const Scheduler* scheduler,
                                                        LoopEnvironment environment) {
-  const ResourceLedger ledger(ResourceRequest{.cpus = environment.cpus});
+  const ResourceLedger ledger(
+      ResourceRequest{.cpus = environment.cpus, .memory_bytes = environment.memory_bytes});
   if (const auto why = ledger.impossible(spec.resources))
     return Error(ErrorCode::invalid_argument,
                  "RunConfig.resources_per_trial can never be granted: " + *why);
@@ -220,7 +221,10 @@ Result<Sequence> LoopMachine::load_snapshot(const JournalReader& journal) {
   last_ = snapshot.as_of;
   parts_.state = std::move(snapshot.state);
   ResourceLedger& ledger = parts_.state.ledger;
-  ledger = ResourceLedger(ResourceRequest{.cpus = parts_.state.status.cpus});
+  ledger = ResourceLedger(
+      ResourceRequest{.cpus = parts_.state.status.cpus, .memory_bytes = parts_.state.memory_bytes});
+  for (const auto& [id, trial] : parts_.state.trials.all())
+    parts_.state.last_rest = std::max(parts_.state.last_rest, trial.rests_until);
   for (const auto& [id, trial] : parts_.state.trials.all())
     if (trial.holds_resources && !ledger.acquire(parts_.setting.spec.resources))
       return Error(ErrorCode::corrupt, "the snapshot of the loop holds more than there is");

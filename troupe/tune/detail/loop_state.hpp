@@ -56,14 +56,18 @@ struct LoopState {
   Duration drain_since{0};
   bool done = false;  ///< `FinishExperiment` was decided
   std::deque<GivenUp> given_up;
+  std::uint64_t memory_bytes = 0;  ///< that trials may use together; 0: not counted
 
   ResourceLedger ledger{ResourceRequest{}};  ///< follows from the rest
+  Duration last_rest{0};  ///< when no trial rests any more; follows from the trials
 
   template <class Archive>
-  void serialize(Archive& archive, unsigned) {
+  void serialize(Archive& archive, unsigned version) {
     archive& run_time& status& trials& workers& turns& next_trial& suggested;
     archive& search_over& search_failed& search_reason& over_budget& drain& drain_since& done;
     archive& given_up;
+    if (version >= 2)
+      archive& memory_bytes;
   }
 };
 
@@ -90,7 +94,7 @@ struct LoopParts {
 
 /// The state of the loop after the event `as_of`.
 struct LoopSnapshot {
-  static constexpr RecordInfo record{205, 1, "loop_snapshot"};
+  static constexpr RecordInfo record{205, 2, "loop_snapshot"};
 
   Sequence as_of;
   LoopState state;

@@ -137,7 +137,7 @@ std::optional<Action> Planner::start_orphan() const {
     return std::nullopt;
   for (const auto& [order, id] : state.trials.orphans()) {
     const Trial* trial = state.trials.find(id);
-    if (trial->phase == Phase::running)
+    if (trial->phase == Phase::running && trial->rests_until <= run_time_)
       return give_worker(*trial);
   }
   return std::nullopt;
@@ -153,7 +153,7 @@ std::optional<Action> Planner::start_trial() const {
   if (trials.pending().empty() && trials.paused().empty())
     return std::nullopt;
   const auto chosen = guarded([&]() -> Result<std::optional<TrialId>> {
-    return parts_.scheduler->choose_trial_to_run(TrialTable::View(trials));
+    return parts_.scheduler->choose_trial_to_run(TrialTable::View(trials, run_time_));
   });
   if (!chosen)
     return scheduler_failed(parts_, chosen.error().message());
@@ -190,8 +190,10 @@ std::optional<Action> Planner::get_unstuck() const {
   const LoopState& state = parts_.state;
   if (!starting() || state.trials.running() > 0)
     return std::nullopt;
+  if (const auto waiting = TrialTable::View(state.trials, run_time_).first_pending())
+    return give_worker(*state.trials.find(*waiting));
   if (!state.trials.pending().empty())
-    return give_worker(*state.trials.find(state.trials.pending().begin()->second));
+    return std::nullopt;  // it rests, and the deadline of the loop says until when
   if (!state.search_over) {
     // One that is asked beside the loop has its say when it answers.
     if (!parts_.search.searcher().instant())
@@ -230,13 +232,29 @@ std::optional<Action> Planner::finish() const {
   return FinishExperiment{ExperimentState::finished, {}};
 }
 
+/// When the first of the trials that rest may get a worker.
+std::optional<Duration> Planner::first_rest_over(const LoopState& state) {
+  std::optional<Duration> first;
+  if (state.last_rest <= state.run_time)
+    return first;
+  for (const auto* queue : {&state.trials.orphans(), &state.trials.pending()})
+    for (const auto& [order, id] : *queue) {
+      const Duration until = state.trials.find(id)->rests_until;
+      if (until > state.run_time && (!first || until < *first))
+        first = until;
+    }
+  return first;
+}
+
 std::optional<Duration> Planner::deadline(const LoopParts& parts) {
   const LoopState& state = parts.state;
   const auto budget = parts.setting.time_budget();
   if (state.done)
     return std::nullopt;
-  if (!state.drain && !state.over_budget)
-    return budget;
+  if (!state.drain && !state.over_budget) {
+    const auto rest = first_rest_over(state);
+    return rest && (!budget || *rest < *budget) ? rest : budget;
+  }
   // After that only trials that still run are waited for, and those are not told twice.
   if (!Planner(parts, state.run_time, false).first_running_to_halt(false, {}))
     return std::nullopt;

@@ -41,6 +41,7 @@ private:
   [[nodiscard]] bool slot_free() const;
   [[nodiscard]] std::optional<Action> first_running_to_halt(bool final,
                                                             const std::string& reason) const;
+  [[nodiscard]] static std::optional<Duration> first_rest_over(const LoopState& state);
   [[nodiscard]] Action give_worker(const Trial& trial) const;
 
   const LoopParts& parts_;

@@ -109,10 +109,13 @@ void ExperimentRow::serialize(Archive& archive, unsigned) {
 }
 
 template <class Archive>
-void TrialRow::serialize(Archive& archive, unsigned) {
+void TrialRow::serialize(Archive& archive, unsigned version) {
   archive& id& name& dir& config& state& attempt& failures& infrastructure_failures& error;
   archive& stop_reason& note& iteration& time_total_s& metrics& created_ms& started_ms& ended_ms;
   archive& next_checkpoint& checkpoint& restarted_as;
+  // Loop snapshots and events hold rows, and had their second version together with them.
+  if (version >= 2)
+    archive& error_kind;
 }
 
 template <class Archive>

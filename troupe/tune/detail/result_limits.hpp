@@ -7,16 +7,11 @@
 
 namespace troupe::tune::detail {
 
-/// The largest result that is stored, about as counted in memory.
-inline constexpr std::size_t max_result_bytes = std::size_t{4} << 20;
-
-/// The largest configuration of a trial, counted the same way.
+/// The largest configuration of a trial, in `approximate_bytes`.
 inline constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
 
-/// About how many bytes a map takes.
-std::size_t approximate_bytes(const Map& map);
-
-/// Why a result can not be stored, for the user; nothing when it can.
+/// Why a result can not be stored, for the user; nothing when it can. Workers ask the same before
+/// they send it.
 std::optional<std::string> result_problem(const Reported& report);
 
 }  // namespace troupe::tune::detail

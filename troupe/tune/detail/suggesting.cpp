@@ -1,3 +1,4 @@
+#include <troupe/serialization/metrics_size.hpp>
 #include <troupe/tune/detail/naming.hpp>
 #include <troupe/tune/detail/result_limits.hpp>
 #include <troupe/tune/detail/suggesting.hpp>

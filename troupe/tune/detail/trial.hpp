@@ -47,6 +47,9 @@ struct Trial {
   std::optional<std::uint32_t> slot;       ///< in the turn order
   std::uint64_t order = 0;                 ///< in the queue it waits in
 
+  Duration rests_until{0};  ///< run time before which it gets no worker
+  bool leftover = false;    ///< a checkpoint nobody knows of may lie under the next number
+
   std::uint64_t last_message = 0;  ///< of this attempt; not part of the state
 
   [[nodiscard]] bool has_worker() const { return worker.value != 0; }
@@ -56,6 +59,8 @@ struct Trial {
     row.serialize(archive, version);
     archive& phase& ending& worker& fresh_only& holds_resources& revived& saving& checkpoints;
     archive& slot& order;
+    if (version >= 2)
+      archive& rests_until& leftover;
   }
 };
 

@@ -88,9 +88,10 @@ void TrialTable::take_worker(Trial& trial) {
 }
 
 std::optional<TrialId> TrialTable::View::first_pending() const {
-  if (table_.pending_.empty())
-    return std::nullopt;
-  return table_.pending_.begin()->second;
+  for (const auto& [order, id] : table_.pending_)
+    if (table_.find(id)->rests_until <= run_time_)
+      return id;
+  return std::nullopt;
 }
 
 std::optional<TrialId> TrialTable::View::first_paused() const {
@@ -101,7 +102,8 @@ std::optional<TrialId> TrialTable::View::first_paused() const {
 
 bool TrialTable::View::is_pending(TrialId trial) const {
   const Trial* found = table_.find(trial);
-  return found != nullptr && found->row.state == TrialState::pending;
+  return found != nullptr && found->row.state == TrialState::pending &&
+         found->rests_until <= run_time_;
 }
 
 bool TrialTable::View::is_paused(TrialId trial) const {

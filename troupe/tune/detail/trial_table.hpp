@@ -39,10 +39,10 @@ public:
   /// The trial keeps its state: RUNNING without a worker is an orphan.
   void take_worker(Trial& trial);
 
-  /// What a scheduler may see of the queues.
+  /// What a scheduler may see of the queues: not the trials that still rest after a failure.
   class View final : public WaitingTrials {
   public:
-    explicit View(const TrialTable& table) : table_(table) {}
+    View(const TrialTable& table, Duration run_time) : table_(table), run_time_(run_time) {}
     [[nodiscard]] std::optional<TrialId> first_pending() const override;
     [[nodiscard]] std::optional<TrialId> first_paused() const override;
     [[nodiscard]] bool is_pending(TrialId trial) const override;
@@ -50,6 +50,7 @@ public:
 
   private:
     const TrialTable& table_;
+    const Duration run_time_;
   };
 
   template <class Archive>

@@ -34,9 +34,20 @@ bool is_over(std::size_t state) {
 
 /// Set by Troupe in every result: nothing to look at in a column.
 bool is_ours(std::string_view name) {
-  constexpr std::array<std::string_view, 11> names{
-      "training_iteration", "time_this_iter_s", "time_total_s", "timestamp", "date", "done",
-      "should_checkpoint",  "trial_id",         "trial_name",   "hostname",  "pid"};
+  constexpr std::array<std::string_view, 14> names{"training_iteration",
+                                                   "time_this_iter_s",
+                                                   "time_total_s",
+                                                   "timestamp",
+                                                   "date",
+                                                   "done",
+                                                   "should_checkpoint",
+                                                   "trial_id",
+                                                   "trial_name",
+                                                   "hostname",
+                                                   "pid",
+                                                   "time_since_restore",
+                                                   "experiment_tag",
+                                                   "iterations_since_restore"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -93,7 +104,7 @@ void ProgressBoard::update(TrialView trial) {
     ++counts_[state];
   }
   learn_columns(trial);
-  look_for_best(trial);
+  look_for_best(trial, state);
   if (state == error_state) {
     errors_.push_back({trial.name, trial.failures, trial.message, trial.error_file});
     if (errors_.size() > max_errors_kept)
@@ -135,22 +146,48 @@ void ProgressBoard::learn_columns(const TrialView& trial) {
   }
 }
 
-void ProgressBoard::look_for_best(const TrialView& trial) {
+// As `ResultGrid::best_result`: by the last result of each trial, those that failed only when there
+// is no other, the first of equals.
+
+std::optional<ProgressBoard::Candidate> ProgressBoard::candidate(const TrialView& trial) const {
   if (options_.metric.empty() || trial.iteration == 0)
-    return;
+    return std::nullopt;
   const auto value = metric_number(trial.metrics, options_.metric);
-  if (!value || std::isnan(*value))
+  if (!value || !std::isfinite(*value))
+    return std::nullopt;
+  return Candidate{.score = score_of(*value, options_.mode),
+                   .id = trial.id,
+                   .best = {.trial = trial.name,
+                            .metric = options_.metric,
+                            .value = short_number(*value),
+                            .iteration = trial.iteration,
+                            .config = options_.params.empty() ? config_text(trial.config)
+                                                              : varying_text(trial.config)}};
+}
+
+void ProgressBoard::take_better(std::optional<Candidate>& best, std::optional<Candidate> other) {
+  if (!other)
     return;
-  const double score = score_of(*value, options_.mode);
-  if (best_value_ && !better_score(score, *best_value_))
-    return;
-  best_value_ = score;
-  best_ = {
-      .trial = trial.name,
-      .metric = options_.metric,
-      .value = short_number(*value),
-      .iteration = trial.iteration,
-      .config = options_.params.empty() ? config_text(trial.config) : varying_text(trial.config)};
+  const bool better = !best || better_score(other->score, best->score) ||
+                      (other->score == best->score && other->id < best->id);
+  if (better)
+    best = std::move(other);
+}
+
+void ProgressBoard::look_for_best(const TrialView& trial, std::size_t state) {
+  if (best_failed_ && best_failed_->id == trial.id)
+    best_failed_.reset();  // it was taken up again
+  if (is_over(state))
+    take_better(state == error_state ? best_failed_ : best_terminated_, candidate(trial));
+}
+
+std::optional<ProgressBoard::Candidate> ProgressBoard::find_best() const {
+  std::optional<Candidate> best = best_terminated_;
+  for (std::size_t state = 0; state < states; ++state)
+    if (!is_over(state))
+      for (const auto& [id, trial] : shown_[state])
+        take_better(best, candidate(trial));
+  return best ? best : best_failed_;
 }
 
 /// The parameters that tell the trial from others, in one line.
@@ -198,7 +235,8 @@ ProgressSnapshot ProgressBoard::snapshot(int64_t wall_ms, double run_time_s) con
   snapshot.path = options_.path;
   snapshot.wall_ms = wall_ms;
   snapshot.run_time_s = run_time_s;
-  snapshot.planned = options_.planned;
+  if (options_.planned)
+    snapshot.planned = *options_.planned + repeats_;
   snapshot.results = results_;
   snapshot.actor_starts = actor_starts_;
   snapshot.param_names = param_names_;
@@ -207,8 +245,8 @@ ProgressSnapshot ProgressBoard::snapshot(int64_t wall_ms, double run_time_s) con
   snapshot.cpus_total = options_.cpus_total;
   snapshot.waiting = why_waiting();
   snapshot.errors.assign(errors_.begin(), errors_.end());
-  if (best_value_)
-    snapshot.best = best_;
+  if (const auto best = find_best())
+    snapshot.best = best->best;
 
   uint64_t total = 0;
   for (const uint64_t count : counts_)

@@ -58,6 +58,8 @@ public:
   /// What was counted before the board was made.
   void start_counts(uint64_t results, uint64_t actor_starts);
   void count_result() { count(results_); }
+  /// A trial that repeats another one comes on top of those that were planned.
+  void plan_one_more() { count(repeats_); }
   void count_actor_start() { count(actor_starts_); }
 
   /// `run_time_s` and `wall_ms` are the caller's: the board has no clock.
@@ -72,7 +74,15 @@ private:
   void count(uint64_t& counter);
   void forget(TrialId id, std::size_t state);
   void learn_columns(const TrialView& trial);
-  void look_for_best(const TrialView& trial);
+  struct Candidate {
+    double score = 0;
+    TrialId id{};
+    ProgressBest best{};
+  };
+  [[nodiscard]] std::optional<Candidate> candidate(const TrialView& trial) const;
+  static void take_better(std::optional<Candidate>& best, std::optional<Candidate> other);
+  void look_for_best(const TrialView& trial, std::size_t state);
+  [[nodiscard]] std::optional<Candidate> find_best() const;
   [[nodiscard]] std::string varying_text(const Config& config) const;
   [[nodiscard]] ProgressRow row(const TrialView& trial) const;
   [[nodiscard]] std::string why_waiting() const;
@@ -84,11 +94,12 @@ private:
   std::array<std::map<TrialId, TrialView>, states> shown_;
   std::vector<std::string> param_names_;
   std::vector<std::string> metric_names_;
-  std::optional<double> best_value_;
-  ProgressBest best_;
+  std::optional<Candidate> best_terminated_;
+  std::optional<Candidate> best_failed_;
   std::deque<ProgressError> errors_;
   uint64_t results_ = 0;
   uint64_t actor_starts_ = 0;
+  uint64_t repeats_ = 0;
 };
 
 /// "lr=0.1, layers=2": a configuration in one line.

@@ -65,6 +65,15 @@ std::string date_text(int64_t wall_ms) {
   return text;
 }
 
+/// "3_x=1.5": the folder's name without that of the trainable.
+std::string experiment_tag(const TrialFileInfo& trial) {
+  const std::string folder = trial.dir.filename().string();
+  std::string tag = std::to_string(trial.id.value);
+  if (folder.size() > trial.name.size() && folder.starts_with(trial.name))
+    tag += folder.substr(trial.name.size());
+  return tag;
+}
+
 }  // namespace
 
 std::string trial_id_text(TrialId id) {
@@ -98,10 +107,9 @@ Metrics result_fields(const TrialFileInfo& trial, const ResultLine& line) {
   fields["trial_name"] = trial.name;
   fields["training_iteration"] = line.iteration;
   fields["done"] = line.done;
+  fields["experiment_tag"] = experiment_tag(trial);
   set_default(fields, "date", date_text(line.wall_ms));
   set_default(fields, "timestamp", line.wall_ms / 1000);
-  if (!line.host.empty())
-    set_default(fields, "hostname", line.host);
   return fields;
 }
 

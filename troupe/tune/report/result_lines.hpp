@@ -15,9 +15,14 @@
 ///
 /// - `params.json`: the configuration, keys sorted, for people and `jq`.
 /// - `result.json`: one JSON object a line, nested: the user's metrics, the configuration under
-///   `config`, and trial_id, trial_name, training_iteration, time_this_iter_s, time_total_s,
-///   timestamp (Unix seconds), date (local), hostname, done. Any JSON reader takes it: NaN and
-///   infinities are `null` there, because JSON has no word for them.
+///   `config`, and trial_id, trial_name, experiment_tag (number and parameters), date (local),
+///   done, and what a worker adds to each result: training_iteration, time_this_iter_s,
+///   time_total_s, timestamp (Unix seconds), time_since_restore, iterations_since_restore, pid,
+///   hostname. User code may report any of these itself, except trial_id, trial_name,
+///   experiment_tag, time_total_s, done and training_iteration: that one counts results, here and
+///   for stop criteria and schedulers, and another number under this name is replaced. Ray's
+///   node_ip is left out: hostname says where. Any JSON reader takes the file: NaN and infinities
+///   are `null`, because JSON has no word for them.
 /// - `progress.csv`: the same without the configuration, nested names joined with '/'. Numbers are
 ///   written so that they read back exactly; nan, inf and -inf are those words.
 /// - `error.txt`: "Failure # n (occurred at ..., event m)" and the message, one after the other.
@@ -36,7 +41,6 @@ struct ResultLine {
   uint64_t iteration = 0;
   int64_t wall_ms = 0;
   bool done = false;
-  std::string host{};
   Metrics metrics{};
 };
 

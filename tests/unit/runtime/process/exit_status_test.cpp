@@ -23,7 +23,13 @@ TEST_CASE("a SIGKILL that nobody here sent is told from one that was asked for")
   const ExitStatus asked{.signal = SIGKILL, .requested = true};
   CHECK(outside.killed_from_outside());
   CHECK_FALSE(asked.killed_from_outside());
-  CHECK_FALSE(ExitStatus{.signal = SIGTERM}.killed_from_outside());
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+    CHECK(ExitStatus{.signal = number}.killed_from_outside());
+    CHECK_FALSE(ExitStatus{.signal = number, .requested = true}.killed_from_outside());
+  }
+  CHECK_FALSE(ExitStatus{.signal = SIGSEGV}.killed_from_outside());
+  CHECK(describe_exit({.signal = SIGTERM}) ==
+        "killed by SIGTERM from outside: an operator or a service manager");
   CHECK(describe_exit(outside) ==
         "killed by SIGKILL from outside: an operator or the kernel's out-of-memory killer");
   CHECK(describe_exit(asked) == "was ended on request (SIGKILL)");

@@ -113,3 +113,14 @@ TEST_CASE("a store in memory works but comes with a warning") {
   REQUIRE(warning);
   CHECK(warning->find("do not survive") != std::string::npos);
 }
+
+TEST_CASE("the folder of a trial is made once and found after that") {
+  const troupe::testing::ScratchFolder experiment("trial");
+  CHECK(make_trial_folder(experiment.path() / "T_00000"));
+  CHECK(make_trial_folder(experiment.path() / "T_00000"));
+  CHECK(fs::is_directory(experiment.path() / "T_00000"));
+  const Status none = make_trial_folder(experiment.path() / "gone" / "T_00000");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().code() == ErrorCode::not_found);
+  CHECK(none.error().message().find("T_00000") != std::string::npos);
+}
