@@ -78,7 +78,7 @@ Status BasicVariant::setup(const SearchContext& context) {
     design_ = std::move(design);
     TROUPE_RETURN_IF_ERROR(select_cells(context.space));
   }
-  planned_ = planned_of(context);
+  planned_ = planned(context);
   return ok();
 }
 
@@ -142,18 +142,13 @@ Status BasicVariant::select_cells(const ParamSpace& space) {
   return ok();
 }
 
-std::optional<std::uint64_t> BasicVariant::planned_of(const SearchContext& context) const {
+std::optional<std::uint64_t> BasicVariant::planned(const SearchContext& context) const {
   std::uint64_t total = 0;
   if (!context.num_samples ||
       __builtin_mul_overflow(*context.num_samples - points_.size(), cells(), &total) ||
       __builtin_add_overflow(total, points_.size(), &total))
     return std::nullopt;
   return total;
-}
-
-std::optional<std::uint64_t> BasicVariant::planned(const SearchContext& context) const {
-  BasicVariant fresh;
-  return fresh.setup(context) ? fresh.planned_ : std::nullopt;
 }
 
 Config BasicVariant::draw(std::uint64_t index, std::uint32_t attempt) const {

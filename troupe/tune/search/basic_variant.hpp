@@ -54,7 +54,6 @@ private:
 
   Status read_space(const ParamSpace& space);
   Status select_cells(const ParamSpace& space);
-  [[nodiscard]] std::optional<std::uint64_t> planned_of(const SearchContext& context) const;
   [[nodiscard]] Config draw(std::uint64_t index, std::uint32_t attempt) const;
 
   Config constants_;

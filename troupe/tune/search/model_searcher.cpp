@@ -112,13 +112,14 @@ Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) c
   }
   if (!design_.constrained())
     return Suggestion::exhausted();
-  return Error(ErrorCode::invalid_argument,
-               std::to_string(draws) +
-                   " random configurations in a row broke a rule of param_space, the last one '" +
-                   design_.space()
-                       .broken_rule(design_.sample(context_.seed, trial.value, own_counters))
-                       .value_or("it was tried before") +
-                   "'; loosen the constraints, or choose ranges that satisfy them more often");
+  return Error(
+      ErrorCode::invalid_argument,
+      std::to_string(draws) +
+          " random configurations in a row broke a rule of param_space, the last one '" +
+          design_.space()
+              .broken_rule(design_.sample(context_.seed, trial.value, own_counters + draws - 1))
+              .value_or("it was tried before") +
+          "'; loosen the constraints, or choose ranges that satisfy them more often");
 }
 
 std::optional<Config> ModelSearcher::unseen_cell(TrialId trial) const {

@@ -120,7 +120,8 @@ public:
   /// hears the same calls in the same order.
   [[nodiscard]] virtual bool instant() const { return false; }
 
-  /// How many trials there will be in total; the loop never asks for more. Nothing: without end.
+  /// After `setup` with the same context. How many trials there will be in total; the loop never
+  /// asks for more. Nothing: without end.
   [[nodiscard]] virtual std::optional<std::uint64_t> planned(const SearchContext& context) const {
     return context.num_samples;
   }

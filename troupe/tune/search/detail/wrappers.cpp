@@ -60,12 +60,13 @@ Status ConcurrencyLimiter::setup(const SearchContext& context) {
     return Error(ErrorCode::invalid_argument,
                  "the searcher concurrency_limiter: max_concurrent = 0 would let nothing run; it "
                  "is at least 1");
+  TROUPE_RETURN_IF_ERROR(searcher_->setup(context));
   running_.clear();
   planned_ = planned(context);
   created_ = 0;
   in_batch_ = 0;
   held_.clear();
-  return searcher_->setup(context);
+  return ok();
 }
 
 Result<Suggestion> ConcurrencyLimiter::suggest(TrialId trial) const {
