@@ -1,4 +1,5 @@
 #include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/searcher_suite.hpp>
 
 #include <algorithm>
@@ -29,7 +30,8 @@ public:
       : prototype_(prototype),
         context_(context),
         options_(options),
-        random_(options.seed, 0, RandomPurpose::test) {}
+        random_(options.seed, 0, RandomPurpose::test),
+        design_(context.space) {}
 
   void run() {
     searcher_ = fresh();
@@ -38,14 +40,17 @@ public:
     const auto planned = searcher_->planned(context_);
     for (std::uint32_t step = 0; step < options_.steps; ++step) {
       const bool full = live_.size() >= options_.concurrent;
+      const bool look = step % options_.look_every == 0;
       if (!over_ && !full && random_.chance(0.5))
-        suggest(planned);
+        create(planned, look);
       else if (!live_.empty() && random_.chance(0.6))
         report();
       else if (!live_.empty())
         complete();
-      compare(step);
+      if (look)
+        compare(step / options_.look_every % 7 == 0);
     }
+    compare(true);
     searcher_->on_complete(TrialId(1'000'000), Ending::failed, nullptr);
     check_setup_forgets();
     check_damage();
@@ -62,17 +67,36 @@ private:
     return searcher;
   }
 
-  void suggest(std::optional<std::uint64_t> planned) {
-    const Value before = searcher_->save();
+  void create(std::optional<std::uint64_t> planned, bool look) {
+    if (options_.foreign > 0 && random_.chance(options_.foreign))
+      make_up();
+    else
+      suggest(planned, look);
+  }
+
+  /// A trial that nobody asked the searcher for.
+  void make_up() {
+    constexpr std::uint32_t draws = 1000;
+    Config config;
+    for (std::uint32_t i = 0; i < draws && (i == 0 || !design_.allowed(config)); ++i)
+      config = design_.sample(options_.seed, next_.value, i);
+    tried_.insert(config);
+    record(Suggestion::of(std::move(config)));
+  }
+
+  void suggest(std::optional<std::uint64_t> planned, bool look) {
+    const Value before = look ? searcher_->save() : Value();
     const auto first = searcher_->suggest(next_);
     require(first.has_value(),
             "suggest succeeds: " + (first ? std::string() : first.error().message()));
-    const auto second = searcher_->suggest(next_);
-    require(second && second->kind == first->kind && second->config == first->config &&
-                second->note == first->note,
-            "suggest repeats itself while nothing happens");
-    require(searcher_->save() == before, "suggest does not change the state");
-    if (planned && next_.value >= *planned)
+    if (look) {
+      const auto second = searcher_->suggest(next_);
+      require(second && second->kind == first->kind && second->config == first->config &&
+                  second->note == first->note,
+              "suggest repeats itself while nothing happens");
+      require(searcher_->save() == before, "suggest does not change the state");
+    }
+    if (planned && suggested_ >= *planned)
       require(first->kind == Suggestion::Kind::exhausted, "there are no more than `planned`");
     over_ = first->kind == Suggestion::Kind::exhausted;
     if (first->kind == Suggestion::Kind::nothing_now)
@@ -80,14 +104,15 @@ private:
     if (first->kind != Suggestion::Kind::config)
       return;
     check_config(first->config);
-    record(*searcher_, *first);
-    record(*twin_, *first);
-    live_[next_] = 0;
-    next_ = next_.next();
+    ++suggested_;
+    record(*first);
   }
 
-  void record(Searcher& searcher, const Suggestion& suggestion) {
-    searcher.record(next_, suggestion.config, suggestion.note);
+  void record(const Suggestion& suggestion) {
+    for (Searcher* searcher : {searcher_.get(), twin_.get()})
+      searcher->record(next_, suggestion.config, suggestion.note);
+    live_[next_] = 0;
+    next_ = next_.next();
   }
 
   void check_config(const Config& config) {
@@ -136,6 +161,8 @@ private:
                                          std::numeric_limits<double>::denorm_min()};
     Metrics made{{"training_iteration", iteration}, {"time_total_s", 0.5}};
     const auto number = [&] {
+      if (options_.constant)
+        return 0.25;
       return random_.chance(0.3) ? awkward[random_.below(std::size(awkward))]
                                  : random_.uniform(-1, 1);
     };
@@ -171,11 +198,11 @@ private:
   }
 
   /// Whoever heard the same is the same, and goes on alike.
-  void compare(std::uint32_t step) {
+  void compare(bool restore) {
     const Value state = searcher_->save();
     require(twin_->save() == state,
             "a searcher that never suggested, but heard the same, is equal");
-    if (step % 7 != 0)
+    if (!restore)
       return;
     auto restored = fresh();
     const Status status = restored->restore(state);
@@ -218,11 +245,13 @@ private:
   const SearchContext& context_;
   const SearcherSuiteOptions& options_;
   Random random_;
+  detail::Design design_;
   std::unique_ptr<Searcher> searcher_;
   std::unique_ptr<Searcher> twin_;
   std::map<TrialId, std::uint64_t> live_;
   std::set<Config> tried_;
   TrialId next_;
+  std::uint64_t suggested_ = 0;
   bool over_ = false;
 };
 

@@ -1,0 +1,58 @@
+#include <troupe/tune/search/searcher_suite.hpp>
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "subjects.hpp"
+
+// Each of Troupe's searchers where searchers break.
+
+namespace troupe::tune {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double share_not_asked_for =
+    0.95;  // instrumented, a model takes some twenty times longer
+#else
+constexpr double share_not_asked_for = 0;
+#endif
+
+/// What a searcher needs to be through in seconds.
+SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard) {
+  SearcherSuiteOptions options = hard.options;
+  options.may_repeat = options.may_repeat || subject.repeats;
+  if (hard.name == "10,000 trials")
+    // The Gaussian process sees 400 of them and takes a tenth of a second.
+    options.foreign = subject.name == "gp" ? 0.999 : share_not_asked_for;
+  if (hard.name == "1,000 choices" && subject.name == "gp") {
+    options.steps = 40;
+    options.look_every = 40;
+  }
+  return options;
+}
+
+TEST_CASE("every searcher keeps the contract where searchers break") {
+  const auto hard_ones = hard_searches();
+  for (const Subject& subject : subjects()) {
+    CAPTURE(subject.name);
+    std::string refused;
+    for (const HardSearch& hard : hard_ones) {
+      CAPTURE(hard.name);
+      if (const Status status = subject.searcher->clone()->setup(hard.context); !status) {
+        CHECK(status.error().code() == ErrorCode::invalid_argument);
+        refused += hard.name + '\n';
+        continue;
+      }
+      CHECK(check_searcher(*subject.searcher, hard.context, options_for(subject, hard)) ==
+            std::vector<std::string>{});
+    }
+    const std::string endless =
+        "every result is the same\none real number\none logarithm\n"
+        "ranges as wide as numbers go\n1,000 choices\n64 workers\n";
+    CHECK(refused == (subject.finite_only ? endless : ""));
+  }
+}
+
+}  // namespace
+}  // namespace troupe::tune

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <troupe/tune/search/searcher.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe::tune {
+
+/// A searcher that the tests of this folder are about.
+struct Subject {
+  std::string name;
+  std::shared_ptr<const Searcher> searcher;
+  bool repeats = false;      ///< a configuration may come twice
+  bool finite_only = false;  ///< serves spaces with an end only
+  bool from_results = true;  ///< suggests according to results
+  bool slow = false;         ///< needs many milliseconds for a suggestion
+};
+
+/// Every name of `searcher_names()` with its default options, and each wrapper around one of them.
+std::vector<Subject> subjects();
+
+}  // namespace troupe::tune
