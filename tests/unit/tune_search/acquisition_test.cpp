@@ -206,22 +206,22 @@ Neighbourhood around_minimum(Index points, Index d, const VectorXd& minimum) {
 TEST_CASE("the minimum of a quadratic function is found from enough points") {
   VectorXd minimum(3);
   minimum << 0.3, 0.6, 0.45;
-  const auto model = QuadraticModel::fit(around_minimum(14, 3, minimum));
+  const auto model = TrustModel::fit(around_minimum(14, 3, minimum));
   REQUIRE(model);
   const TrustStep step = model->step(10);
   CHECK((step.point - minimum).norm() < 1e-6);
   CHECK(step.gain > 0);
   // With less of them: a model that shows the way. With too few: none.
-  const auto few = QuadraticModel::fit(around_minimum(7, 3, minimum));
+  const auto few = TrustModel::fit(around_minimum(7, 3, minimum));
   REQUIRE(few);
   CHECK(few->step(0.2).length <= 0.2 + 1e-9);
-  CHECK_FALSE(QuadraticModel::fit(around_minimum(4, 3, minimum)));
+  CHECK_FALSE(TrustModel::fit(around_minimum(4, 3, minimum)));
 }
 
 TEST_CASE("a step stays in the unit cube and in its radius") {
   VectorXd outside(2);
   outside << 1.4, 0.5;
-  const auto model = QuadraticModel::fit(around_minimum(12, 2, outside));
+  const auto model = TrustModel::fit(around_minimum(12, 2, outside));
   REQUIRE(model);
   const TrustStep step = model->step(10);
   CHECK(step.point[0] == 1);

@@ -70,7 +70,7 @@ private:
                                              const Fits& fits) const;
   [[nodiscard]] Point with_axes(const Point& best, const std::vector<std::size_t>& axes,
                                 const Eigen::VectorXd& values) const;
-  [[nodiscard]] std::optional<TrustStep> grid_step(const GpData& data, const QuadraticModel& model,
+  [[nodiscard]] std::optional<TrustStep> grid_step(const GpData& data, const TrustModel& model,
                                                    const std::vector<std::size_t>& axes,
                                                    TrustStep step) const;
   [[nodiscard]] std::optional<Point> acquisition_point(const GpData& data,

@@ -82,7 +82,7 @@ std::optional<TrustStep> GpSearcher::trust_step(const GpData& data, const Fits& 
     near.losses[i] = o.losses[0];
   }
   near.scales = trust_scales(axes, fits);
-  const auto model = QuadraticModel::fit(near);
+  const auto model = TrustModel::fit(near);
   if (!model)
     return std::nullopt;
   const auto radius = region_.radius(model->reach());
@@ -103,7 +103,7 @@ std::optional<TrustStep> GpSearcher::trust_step(const GpData& data, const Fits& 
   return step;
 }
 
-std::optional<TrustStep> GpSearcher::grid_step(const GpData& data, const QuadraticModel& model,
+std::optional<TrustStep> GpSearcher::grid_step(const GpData& data, const TrustModel& model,
                                                const std::vector<std::size_t>& axes,
                                                TrustStep step) const {
   const Point& best = data.best->point;

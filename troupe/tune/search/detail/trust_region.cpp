@@ -92,7 +92,7 @@ VectorXd box_minimum(const VectorXd& gradient, const MatrixXd& hessian, double r
 
 }  // namespace
 
-std::optional<QuadraticModel> QuadraticModel::fit(const Neighbourhood& around) {
+std::optional<TrustModel> TrustModel::fit(const Neighbourhood& around) {
   const Index d = around.points.cols();
   const bool full = d <= max_full_dimensions;
   const Index bends = full ? d * (d + 1) / 2 : d;
@@ -140,7 +140,7 @@ std::optional<QuadraticModel> QuadraticModel::fit(const Neighbourhood& around) {
   if (!found.allFinite())
     return std::nullopt;
 
-  QuadraticModel model;
+  TrustModel model;
   model.centre_ = around.points.row(0).transpose();
   model.scales_ = around.scales;
   model.reach_ = reach;
@@ -158,7 +158,7 @@ std::optional<QuadraticModel> QuadraticModel::fit(const Neighbourhood& around) {
   return model;
 }
 
-TrustStep QuadraticModel::step(double radius) const {
+TrustStep TrustModel::step(double radius) const {
   const VectorXd lower = -centre_.cwiseProduct(scales_);
   const VectorXd upper = (1 - centre_.array()).matrix().cwiseProduct(scales_);
   const VectorXd s = box_minimum(gradient_, hessian_, radius, lower, upper);
@@ -170,12 +170,12 @@ TrustStep QuadraticModel::step(double radius) const {
   return step;
 }
 
-double QuadraticModel::gain(const VectorXd& point) const {
+double TrustModel::gain(const VectorXd& point) const {
   const VectorXd s = (point - centre_).cwiseProduct(scales_);
   return -(gradient_.dot(s) + 0.5 * s.dot(hessian_ * s));
 }
 
-double QuadraticModel::distance(const VectorXd& point) const {
+double TrustModel::distance(const VectorXd& point) const {
   return (point - centre_).cwiseProduct(scales_).norm();
 }
 

@@ -29,10 +29,10 @@ struct TrustStep {
 ///
 /// Where there are less points than coefficients, the one is taken whose Hessian is closest to a
 /// multiple of the unit matrix in scaled coordinates, so that a model exists from d + 2 points on.
-class QuadraticModel {
+class TrustModel {
 public:
   /// Nothing with less than d + 2 points, or when all are equally good.
-  static std::optional<QuadraticModel> fit(const Neighbourhood& around);
+  static std::optional<TrustModel> fit(const Neighbourhood& around);
 
   /// Distance of the farthest point that was used, in scaled coordinates.
   [[nodiscard]] double reach() const { return reach_; }
