@@ -62,12 +62,14 @@ void measure(const BenchmarkArguments& arguments, const std::string& name, Isola
   Runtime runtime(options);
   std::vector<double> waits_us;
   const double seconds = seconds_of([&] {
-    const auto results =
-        tune::Tuner(runtime, "Reporter",
-                    {.param_space = {{"count", count}},
-                     .tune_config = {.metric = "loss", .mode = Mode::min, .num_samples = trials},
-                     .run_config = silent_run(arguments.folder, name, isolation)})
-            .fit();
+    const auto results = tune::Tuner(runtime, "Reporter",
+                                     {.param_space = {{"count", count}},
+                                      .tune_config = {.metric = "loss",
+                                                      .mode = Mode::min,
+                                                      .num_samples = trials,
+                                                      .search_alg = tune::basic_variant()},
+                                      .run_config = silent_run(arguments.folder, name, isolation)})
+                             .fit();
     for (const auto& trial : results)
       for (const Value& wait : trial.metrics.at("waits_us").as_list())
         waits_us.push_back(wait.as_double());

@@ -45,6 +45,7 @@ double trials_per_s(const BenchmarkArguments& arguments, const std::string& name
                                                       .mode = Mode::min,
                                                       .num_samples = trials,
                                                       .reuse_actors = reuse,
+                                                      .search_alg = tune::basic_variant(),
                                                       .seed = 1},
                                       .run_config = silent_run(arguments.folder, name, isolation)})
                              .fit();

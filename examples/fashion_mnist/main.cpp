@@ -1,5 +1,5 @@
-// Tunes a small neural network on Fashion-MNIST: random search with ASHA, two worker processes that
-// read the images once and then train one network after the other.
+// Tunes a small neural network on Fashion-MNIST: a searcher that learns, ASHA, and two worker
+// processes that read the images once and then train one network after the other.
 
 #include <troupe/tune.hpp>
 

@@ -88,6 +88,7 @@ std::string ExperimentView::text(std::size_t width) const {
   };
   return line("Experiment: ", spec_.name + " (" + spec_.trainable + ")") +
          line("State: ", state_text()) + line("Folder: ", dir_.string()) +
+         line("Searcher: ", spec_.searcher + ", scheduler: " + spec_.scheduler) +
          render_progress(snapshot(), {.width = width});
 }
 
@@ -218,6 +219,8 @@ void ExperimentView::write_json(std::ostream& out) const {
            {"seed", std::to_string(spec_.seed)},
            {"metric", spec_.metric},
            {"mode", std::string(to_string(spec_.mode))},
+           {"searcher", spec_.searcher},
+           {"scheduler", spec_.scheduler},
            {"run_time_s", seconds(status_.run_time)},
            {"results", status_.results},
            {"actor_starts", status_.actor_starts}};

@@ -6,7 +6,7 @@
 #include <troupe/runtime/store/durability.hpp>
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/schedule/fifo.hpp>
-#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/stop/stop.hpp>
 
 #include <cstdint>
@@ -45,7 +45,8 @@ struct TuneConfig {
   /// experiment ends there. `basic_variant` does not look back: it may draw one twice.
   bool allow_repeats = false;
 
-  /// How often the space is sampled; each grid multiplies it. -1: without end (set a stop or a time
+  /// How often the space is sampled; each grid multiplies it. Fewer trials when a searcher has
+  /// tried every configuration of a finite space before. -1: without end (set a stop or a time
   /// budget then). Never 0.
   std::int64_t num_samples = 1;
 
@@ -61,15 +62,17 @@ struct TuneConfig {
 
   /// Nothing: `fifo()`. The object is copied when the experiment starts.
   std::shared_ptr<Scheduler> scheduler{};
-  /// Nothing: `basic_variant()`, grid and random search. The object is copied.
+  /// Nothing: `auto_searcher()`, which learns from `metric`; every cell of the grids where there is
+  /// a `grid_search`, and random search where there is no metric. The object is copied.
   std::shared_ptr<Searcher> search_alg{};
 
   /// Of all randomness. Nothing: drawn once and stored with the experiment.
   std::optional<std::uint64_t> seed{};
 
   /// Take the results of the running trials in turn, so that a run equals every other run with the
-  /// same seed even when the scheduler compares trials, whatever the timing and whatever is killed
-  /// and restored in between. The price: a fast trial waits for the slow ones beside it.
+  /// same seed even when the searcher learns or the scheduler compares trials, whatever the timing
+  /// and whatever is killed and restored in between. The price: a fast trial waits for the slow
+  /// ones beside it.
   bool deterministic = false;
 };
 

@@ -109,7 +109,7 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   spec.seed = tune.seed.value_or(definition.seed);
   copy_tune_config(tune, spec);
   copy_run_config(definition.run_config, spec);
-  const auto searcher = tune.search_alg ? tune.search_alg : basic_variant();
+  const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();
   const auto scheduler = tune.scheduler ? tune.scheduler : fifo();
   spec.searcher = searcher->name();
   spec.searcher_options = searcher->options();

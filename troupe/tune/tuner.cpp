@@ -304,6 +304,8 @@ private:
         text += "Best: " + error.error().message() + '\n';
       }
     }
+    if (results_->state() == ExperimentState::finished && !results_->message().empty())
+      text += "Note: " + results_->message() + '\n';
     if (results_->interrupted())
       text += "Trials are left (" + results_->message() + "): " + restore_hint() + '\n';
     const Status shown = write_all(STDERR_FILENO, text, "results");

@@ -21,7 +21,8 @@ constexpr double share_not_asked_for = 0;
 /// What a searcher needs to be through in seconds.
 SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard) {
   SearcherSuiteOptions options = hard.options;
-  options.may_repeat = options.may_repeat || subject.repeats;
+  options.may_repeat =
+      options.may_repeat || subject.repeats || draws_blindly(*subject.searcher, hard.context);
   if (hard.name == "10,000 trials")
     // The Gaussian process sees 400 of them and takes a tenth of a second.
     options.foreign = subject.name == "gp" ? 0.999 : share_not_asked_for;

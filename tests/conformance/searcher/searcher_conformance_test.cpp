@@ -52,9 +52,10 @@ std::string all_broken(const Searcher& searcher, bool may_repeat = false,
   for (const SearchContext& context : contexts()) {
     if (searcher.name() == "brute_force" && !searcher.clone()->setup(context))
       continue;
+    const bool repeats = may_repeat || draws_blindly(searcher, context);
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      for (const std::string& rule : check_searcher(
-               searcher, context, {.seed = seed, .steps = steps, .may_repeat = may_repeat}))
+      for (const std::string& rule :
+           check_searcher(searcher, context, {.seed = seed, .steps = steps, .may_repeat = repeats}))
         broken += rule + '\n';
   }
   return broken;

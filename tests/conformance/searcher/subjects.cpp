@@ -28,4 +28,13 @@ std::vector<Subject> subjects() {
   return all;
 }
 
+bool draws_blindly(const Searcher& searcher, const SearchContext& context) {
+  if (searcher.name() != "auto")
+    return false;
+  const auto copy = searcher.clone();
+  copy->setup(context).value_or_throw();
+  const Value note = copy->suggest(TrialId(0)).value_or_throw().note;
+  return note.is_map() && note.as_map().get_or("by", {}) == Value("basic_variant");
+}
+
 }  // namespace troupe::tune

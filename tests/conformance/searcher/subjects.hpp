@@ -21,4 +21,7 @@ struct Subject {
 /// Every name of `searcher_names()` with its default options, and each wrapper around one of them.
 std::vector<Subject> subjects();
 
+/// `auto_searcher` hands some spaces to basic_variant, which may draw a configuration twice.
+bool draws_blindly(const Searcher& searcher, const SearchContext& context);
+
 }  // namespace troupe::tune

@@ -41,6 +41,7 @@ TEST_CASE("the command shows what became of an experiment") {
   const auto show = command(lab, {"show", "test"});
   CHECK(show.exit_status == 0);
   CHECK_MESSAGE(has(show.out, "5 TERMINATED"), show.out);
+  CHECK(has(show.out, "Searcher: auto, scheduler: fifo"));
   CHECK(has(show.out, "Quadratic_00004"));
   CHECK(has(show.out, "Best so far: Quadratic_00002 with loss=0"));
 
@@ -61,6 +62,7 @@ TEST_CASE("the command speaks JSON to other programs") {
   REQUIRE_MESSAGE(parsed.has_value(), show.out);
   const Map& map = parsed->as_map();
   CHECK(map.at("state").as_string() == "finished");
+  CHECK(map.at("searcher").as_string() == "auto");
   CHECK(map.at("trials").as_list().size() == 5);
   CHECK(map.at("trials/2/state").as_string() == "TERMINATED");
   CHECK(map.at("trials/2/config/x").as_int() == 3);

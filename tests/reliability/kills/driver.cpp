@@ -1,6 +1,7 @@
 // The program that the kill tests end at random moments: starts an experiment, or goes on with it.
-//   kill_driver <storage path> <fifo|asha|stuck> <thread|process> <seed>
-// "stuck": the second step of each trial does not end.
+//   kill_driver <storage path> <fifo|asha|learning|stuck> <thread|process> <seed>
+// "learning": ASHA, and the searcher that is the default. "stuck": the second step of each trial
+// does not end.
 #include <troupe/tune.hpp>
 
 #include <cstdint>
@@ -69,15 +70,19 @@ TROUPE_TRAINABLE(Walk);
 
 tune::TunerOptions options(const std::string& storage, const std::string& kind, Isolation isolation,
                            std::uint64_t seed) {
-  const bool asha = kind == "asha";
+  const bool learning = kind == "learning";
+  const bool asha = kind == "asha" || learning;
   tune::TunerOptions options;
   options.param_space = {{"x", tune::uniform(-10, 10)}, {"k", tune::grid_search({1, 2, 3, 4, 5})}};
   if (kind == "stuck")
     options.param_space = {{"x", 1}, {"k", 1}, {"stuck", true}};
+  if (learning)
+    options.param_space = {{"x", tune::uniform(-10, 10)}, {"k", tune::randint(1, 1000)}};
   options.tune_config = {.metric = "loss",
                          .mode = Mode::min,
-                         .num_samples = 40,
+                         .num_samples = learning ? 60 : 40,
                          .reuse_actors = true,
+                         .search_alg = learning ? nullptr : tune::basic_variant(),
                          .seed = seed,
                          .deterministic = asha};
   if (asha)

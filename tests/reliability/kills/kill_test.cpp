@@ -167,6 +167,10 @@ TEST_CASE("kills leave no trace: ASHA, processes") {
   run("asha", "process");
 }
 
+TEST_CASE("kills leave no trace: ASHA and a searcher that learns, processes") {
+  run("learning", "process");
+}
+
 TEST_CASE("SIGTERM ends a run in good order, and what follows equals an undisturbed run") {
   for (const char* isolation : {"thread", "process"}) {
     CAPTURE(isolation);

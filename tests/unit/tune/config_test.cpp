@@ -1,4 +1,5 @@
 #include <troupe/tune/experiment_spec.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
 
 #include <string>
 
@@ -139,6 +140,13 @@ TEST_CASE("the end is saved when the trainable saves at all, unless told otherwi
 TEST_CASE("the seed of the user wins over the drawn one") {
   CHECK(make_spec({.name = "e", .seed = 5}).value_or_throw().seed == 5);
   CHECK(make_spec({.name = "e", .tune_config = {.seed = 9}, .seed = 5}).value_or_throw().seed == 9);
+}
+
+TEST_CASE("who names no searcher gets the one that chooses") {
+  CHECK(make_spec({.name = "e"}).value_or_throw().searcher == "auto");
+  CHECK(make_spec({.name = "e", .tune_config = {.search_alg = basic_variant()}})
+            .value_or_throw()
+            .searcher == "basic_variant");
 }
 
 TEST_CASE("an algorithm of another kind than the stored one is refused") {

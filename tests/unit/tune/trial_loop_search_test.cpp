@@ -103,6 +103,25 @@ TEST_CASE("an answer that comes when the experiment stops starts nothing") {
   CHECK(driver.loop().status().created == 2);
 }
 
+TEST_CASE("an experiment that runs out of configurations says so at its end") {
+  ExperimentDefinition definition = witnessed(5);
+  definition.tune_config.search_alg = nullptr;
+  definition.param_space = {{"x", choice({1, 2, 3})}};
+  LoopDriver driver(definition, 1);
+  for (std::uint32_t trial = 0; trial < 3; ++trial)
+    driver.finish(trial);
+  CHECK(driver.status().state == ExperimentState::finished);
+  CHECK(driver.status().created == 3);
+  CHECK(driver.status().message.find("allow_repeats") != std::string::npos);
+
+  definition.tune_config.num_samples = 2;
+  LoopDriver enough(definition, 1);
+  enough.finish(0);
+  enough.finish(1);
+  CHECK(enough.status().state == ExperimentState::finished);
+  CHECK(enough.status().message.empty());
+}
+
 TEST_CASE("taking the decisions of a journal again gives the same, suggestions included") {
   LoopDriver driver(witnessed(4), 2);
   for (std::uint32_t trial = 0; trial < 4; ++trial)

@@ -1,6 +1,9 @@
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/auto_searcher.hpp>
 
 #include <cmath>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,11 +42,12 @@ TEST_CASE("few trials are for the Gaussian process, many for TPE, which knows th
   CHECK(std::abs(next.at("x").as_double() - 0.25) < 0.2);
 }
 
-TEST_CASE("many objectives or many running trials are for TPE, no objective for random search") {
-  for (const std::size_t objectives : {0U, 3U, 4U}) {
+TEST_CASE("many objectives or many running trials are for TPE") {
+  for (const std::size_t objectives : {3U, 4U}) {
     const auto searcher = auto_searcher();
     REQUIRE(searcher->setup(context_of(objectives)));
-    CHECK(asked(*searcher, 0) == (objectives == 0 ? "random" : objectives == 3 ? "gp" : "tpe"));
+    CHECK(asked(*searcher, 0) == (objectives == 3 ? "gp" : "tpe"));
+    CHECK_FALSE(searcher->instant());
   }
   const auto searcher = auto_searcher();
   const SearchContext context = context_of(1);
@@ -55,6 +59,50 @@ TEST_CASE("many objectives or many running trials are for TPE, no objective for 
   CHECK(asked(*searcher, 65) == "tpe");
   loop.tell();
   CHECK(asked(*searcher, 65) == "gp");
+}
+
+TEST_CASE("a grid is tried completely, so often as samples are asked for, and the rest is drawn") {
+  SearchContext context = context_of(1);
+  context.space = {
+      {"x", uniform(0, 1)}, {"a", grid_search({1, 2, 3})}, {"b", {{"c", grid_search({"u", "v"})}}}};
+  context.num_samples = 2;
+  const auto searcher = auto_searcher();
+  REQUIRE(searcher->setup(context));
+  CHECK(searcher->instant());
+  CHECK(searcher->planned(context) == 12);
+  CHECK(asked(*searcher, 0) == "basic_variant");
+  AskTell loop(*searcher, context,
+               [](const Config& c) { return std::vector{c.at("x").as_double()}; });
+  loop.run(100);
+  std::map<std::string, int> cells;
+  std::set<double> drawn;
+  for (const Config& config : loop.configs) {
+    ++cells[to_json(config.at("a")) + to_json(config.at("b/c"))];
+    drawn.insert(config.at("x").as_double());
+  }
+  CHECK(loop.configs.size() == 12);
+  CHECK(cells.size() == 6);
+  for (const auto& [cell, count] : cells)
+    CHECK_MESSAGE(count == 2, cell);
+  CHECK(drawn.size() == 12);
+}
+
+TEST_CASE("where nothing can be learned there are as many trials as were asked for") {
+  SearchContext constant = context_of(1);
+  constant.space = {{"x", 3}};
+  SearchContext aimless = context_of(0);
+  aimless.space = {{"k", choice({"a", "b"})}};
+  for (SearchContext& context : std::vector{constant, aimless}) {
+    context.num_samples = 7;
+    const auto searcher = auto_searcher();
+    REQUIRE(searcher->setup(context));
+    for (std::uint32_t i = 0; i < 7; ++i) {
+      const Suggestion next = searcher->suggest(TrialId(i)).value_or_throw();
+      REQUIRE(next.kind == Suggestion::Kind::config);
+      searcher->record(TrialId(i), next.config, next.note);
+    }
+    CHECK(searcher->suggest(TrialId(7)).value_or_throw().kind == Suggestion::Kind::exhausted);
+  }
 }
 
 TEST_CASE("points to evaluate come first and once, whoever is asked afterwards") {

@@ -229,7 +229,8 @@ std::optional<Action> Planner::finish() const {
     return std::nullopt;
   if (state.search_failed)
     return FinishExperiment{ExperimentState::failed, state.search_reason};
-  return FinishExperiment{ExperimentState::finished, {}};
+  return FinishExperiment{ExperimentState::finished,
+                          state.search_reason == space_exhausted ? state.search_reason : ""};
 }
 
 /// When the first of the trials that rest may get a worker.

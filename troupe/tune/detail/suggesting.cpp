@@ -23,7 +23,7 @@ std::optional<Action> what_was_suggested(const LoopParts& parts, TrialId id,
         true, false,
         "the searcher " + parts.setting.spec.searcher + " failed: " + answer.error().message()};
   if (answer->kind == Suggestion::Kind::exhausted)
-    return EndSearch{false, false, "the search space is exhausted"};
+    return EndSearch{false, false, std::string(space_exhausted)};
   return std::nullopt;
 }
 

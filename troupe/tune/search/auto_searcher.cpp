@@ -1,12 +1,13 @@
 #include <troupe/tune/search/auto_searcher.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/gp.hpp>
-#include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/tpe.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,6 +21,13 @@ constexpr std::size_t max_process_trials = 300;
 constexpr std::size_t max_process_running = 64;
 constexpr std::size_t max_process_objectives = 3;
 constexpr std::size_t max_process_axes = 60;
+
+/// Is there nothing to learn, or does the user say what is tried?
+bool systematic(const SearchContext& context, const detail::Design& design) {
+  return context.objectives.empty() || design.size() == 0 ||
+         std::any_of(design.axes().begin(), design.axes().end(),
+                     [](const detail::Axis& axis) { return axis.domain().is_grid(); });
+}
 
 /// All members hear all that happens; one of them is asked.
 class AutoSearcher final : public Searcher {
@@ -41,11 +49,11 @@ public:
     running_.clear();
     created_ = 0;
     points_ = context.points_to_evaluate.size();
-    if (context.objectives.empty()) {
-      members_.push_back(random_search()->clone());
+    const detail::Design design(context.space);
+    if (systematic(context, design)) {
+      members_.push_back(basic_variant()->clone());
     } else {
-      if (context.objectives.size() <= max_process_objectives &&
-          detail::Design(context.space).size() <= max_process_axes)
+      if (context.objectives.size() <= max_process_objectives && design.size() <= max_process_axes)
         members_.push_back(gp()->clone());
       members_.push_back(tpe()->clone());
     }
@@ -55,6 +63,12 @@ public:
       own.points_to_evaluate.clear();  // the first member suggests them
     }
     return ok();
+  }
+
+  bool instant() const override { return members_.size() == 1 && members_.front()->instant(); }
+
+  std::optional<std::uint64_t> planned(const SearchContext& context) const override {
+    return members_.empty() ? context.num_samples : members_.front()->planned(context);
   }
 
   Result<Suggestion> suggest(TrialId trial) const override {

@@ -6,16 +6,19 @@
 
 namespace troupe::tune {
 
-/// The search algorithm that suits the experiment, so that nobody has to choose:
+/// The default: the search algorithm that suits the experiment, so that nobody has to choose.
 ///
+/// - `basic_variant` where there is nothing to learn, or the user says what is tried: without a
+///   metric, without a parameter that varies, and as soon as the space has a `grid_search`. Then
+///   there are exactly `num_samples` trials for each cell of the grid, as in Ray.
 /// - `gp` for the first 300 trials: of all it needs the fewest trials on spaces of any kind, also
 ///   with categories, conditions and constraints, and many at once;
 /// - `tpe` afterwards, with all results so far, since the time that `gp` needs grows; from the
-///   start with more than three objectives or 60 parameters; while more than 64 trials run;
-/// - `random_search` when the experiment names no metric.
+///   start with more than three objectives or 60 parameters; while more than 64 trials run.
 ///
-/// Finite spaces are exhausted without a repetition. Which algorithm made a suggestion is in its
-/// note ("by").
+/// Counts decide, never a clock: with equal seeds and results in equal order the trials are equal.
+/// With the last two no configuration comes twice, so a finite space may end before `num_samples`.
+/// Which algorithm made a suggestion is in its note ("by").
 ///
 /// For `TuneConfig::search_alg`; name "auto".
 std::shared_ptr<Searcher> auto_searcher();

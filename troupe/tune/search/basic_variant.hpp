@@ -11,7 +11,8 @@
 
 namespace troupe::tune {
 
-/// Grid and random search, the default: `num_samples` times the product of all grids.
+/// Grid and random search: `num_samples` times the product of all grids. What `auto_searcher` hands
+/// a space with grids to, and an experiment without a metric.
 ///
 /// Variant number i is cell i % cells of sample i / cells (points to evaluate not counted). In the
 /// grid the keys are sorted by path and the first one varies fastest. Everything that is drawn is
