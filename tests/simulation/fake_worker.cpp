@@ -24,7 +24,7 @@ void FakeWorker::later(void (FakeWorker::*what)()) {
 
 void FakeWorker::start() {
   if (world_.chance(world_.trouble().start_fails))
-    return die(FailureKind::infrastructure, "the worker did not start within 30 s");
+    return die(FailureKind::start, "the worker did not start within 30 s");
   later(&FakeWorker::up);
 }
 

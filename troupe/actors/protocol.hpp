@@ -25,9 +25,12 @@ enum class Isolation : uint8_t {
   thread,   ///< a thread of this process: lowest overhead, no protection from crashes
 };
 
-/// Why a trial did not go on. User failures count against `max_failures`, infrastructure
-/// failures against `max_infrastructure_failures`.
-enum class FailureKind : uint8_t { user, infrastructure };
+/// Why a trial did not go on.
+enum class FailureKind : uint8_t {
+  user,            ///< counts against `max_failures`
+  infrastructure,  ///< counts against `max_infrastructure_failures`
+  start,           ///< the worker did not come up: nothing that the trial could have done
+};
 
 /// What a worker does after a report.
 enum class Verdict : uint8_t {
@@ -97,6 +100,8 @@ struct TrialFailed {
   /// No space is left where the trial writes: none of its doing, and the next trial would fare no
   /// better. The experiment stops.
   bool storage_full = false;
+  /// Tried again it would be the same: a result that cannot be sent, a name that nobody registered.
+  bool permanent = false;
 };
 
 /// A worker is gone, expected or not. `message` says how: signal, status, last output.

@@ -44,8 +44,9 @@ void add(TrainableEntry entry) {
 
 }  // namespace
 
-void register_trainable(std::string name, std::function<std::unique_ptr<Trainable>()> create) {
-  add({std::move(name), std::move(create), nullptr});
+void register_trainable(std::string name, std::function<std::unique_ptr<Trainable>()> create,
+                        bool saves_checkpoints) {
+  add({std::move(name), std::move(create), nullptr, saves_checkpoints});
 }
 
 void register_trainable(std::string name, TrainableFunction function) {

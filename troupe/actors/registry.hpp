@@ -24,13 +24,16 @@ struct TrainableEntry {
   std::string name;
   std::function<std::unique_ptr<Trainable>()> create;
   TrainableFunction function;
+  /// False: a class that is known not to override `save_checkpoint`.
+  bool saves_checkpoints = true;
 
   bool is_function() const { return static_cast<bool>(function); }
 };
 
 /// Registers; a second registration of the same name throws `Exception` (already_exists).
 /// Thread-safe. Registrations made before `main` (the macros) are what other processes see too.
-void register_trainable(std::string name, std::function<std::unique_ptr<Trainable>()> create);
+void register_trainable(std::string name, std::function<std::unique_ptr<Trainable>()> create,
+                        bool saves_checkpoints = true);
 void register_trainable(std::string name, TrainableFunction function);
 
 /// The entry, or not_found with close matches and the registered names.
@@ -41,10 +44,21 @@ std::vector<std::string> trainable_names();
 
 namespace detail {
 
+/// Does `T` inherit the function that throws? An override that cannot be named here counts as one.
+template <class T>
+inline constexpr bool saves_checkpoints = !requires {
+  requires std::is_same_v<decltype(&T::save_checkpoint), decltype(&Trainable::save_checkpoint)>;
+};
+
 struct Registration {
-  template <class F>
-  Registration(const char* name, F&& what) {
-    register_trainable(name, std::forward<F>(what));
+  Registration(const char* name, TrainableFunction function) {
+    register_trainable(name, std::move(function));
+  }
+  template <class T>
+  Registration(const char* name, std::type_identity<T>) {
+    register_trainable(
+        name, [] { return std::unique_ptr<Trainable>(std::make_unique<T>()); },
+        saves_checkpoints<T>);
   }
 };
 
@@ -72,10 +86,9 @@ TrainableFunction adapt_function(F function) {
 
 /// Registers the class `Type` (derived from `Trainable`) under its own name. At namespace scope.
 #define TROUPE_TRAINABLE(Type) TROUPE_TRAINABLE_AS(Type, #Type)
-#define TROUPE_TRAINABLE_AS(Type, name)                                                \
-  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN(troupe_registration_, \
-                                                                 __COUNTER__)(         \
-      name, [] { return std::unique_ptr<::troupe::Trainable>(std::make_unique<Type>()); })
+#define TROUPE_TRAINABLE_AS(Type, name)                           \
+  static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN( \
+      troupe_registration_, __COUNTER__)(name, std::type_identity<Type>{})
 
 /// Registers the function `fn(const Config&)`, which returns nothing, a number or `Metrics`.
 #define TROUPE_TRAINABLE_FUNCTION(fn)                             \

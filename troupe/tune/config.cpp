@@ -33,7 +33,7 @@ Status check(const FailureConfig& config) {
   return ok();
 }
 
-Status check(const CheckpointConfig& config, bool is_function) {
+Status check(const CheckpointConfig& config, bool is_function, bool saves_checkpoints) {
   if (config.num_to_keep == 0U)
     return wrong("CheckpointConfig.num_to_keep",
                  "it is 0, but the newest checkpoint is always kept; give 1 or more, or leave it "
@@ -49,6 +49,12 @@ Status check(const CheckpointConfig& config, bool is_function) {
     return wrong("CheckpointConfig.checkpoint_at_end",
                  "a function trainable saves by itself: pass a checkpoint to its last report() "
                  "and leave this out");
+  const std::string cannot =
+      "the trainable cannot save: override save_checkpoint and load_checkpoint, or leave this out";
+  if (!saves_checkpoints && config.checkpoint_frequency > 0)
+    return wrong("CheckpointConfig.checkpoint_frequency", cannot);
+  if (!saves_checkpoints && config.checkpoint_at_end.value_or(false))
+    return wrong("CheckpointConfig.checkpoint_at_end", cannot);
   return ok();
 }
 
@@ -90,10 +96,10 @@ Status check(const TuneConfig& config) {
   return ok();
 }
 
-Status check(const RunConfig& config, bool is_function) {
+Status check(const RunConfig& config, bool is_function, bool saves_checkpoints) {
   TROUPE_RETURN_IF_ERROR(config.stop.check());
   TROUPE_RETURN_IF_ERROR(check(config.failure_config));
-  TROUPE_RETURN_IF_ERROR(check(config.checkpoint_config, is_function));
+  TROUPE_RETURN_IF_ERROR(check(config.checkpoint_config, is_function, saves_checkpoints));
   TROUPE_RETURN_IF_ERROR(check_resources(config.resources_per_trial));
   if (config.resources_per_trial.memory_bytes > 0 && config.isolation == Isolation::thread)
     return wrong("RunConfig.resources_per_trial.memory_bytes",

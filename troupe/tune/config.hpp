@@ -78,7 +78,8 @@ struct TuneConfig {
 
 struct FailureConfig {
   /// Failures of user code that a trial survives; it goes on from its newest checkpoint each time.
-  /// -1: any number.
+  /// -1: any number. What would be the same again is final at once: a metric that is missing, a
+  /// result too large to be sent.
   std::int32_t max_failures = 0;
 
   /// The first trial that fails for good stops the experiment; the others stay unfinished and can
@@ -175,6 +176,7 @@ struct ResumeConfig {
 /// Ok, or invalid_argument naming the field, what is wrong with it, and how to put it right.
 /// `is_function`: the trainable uses the function API.
 [[nodiscard]] Status check(const TuneConfig& config);
-[[nodiscard]] Status check(const RunConfig& config, bool is_function);
+[[nodiscard]] Status check(const RunConfig& config, bool is_function,
+                           bool saves_checkpoints = true);
 
 }  // namespace troupe::tune

@@ -91,7 +91,8 @@ Status check_points(const ParamSpace& space, const TuneConfig& config) {
 
 Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   TROUPE_RETURN_IF_ERROR(check(definition.tune_config));
-  TROUPE_RETURN_IF_ERROR(check(definition.run_config, definition.is_function));
+  TROUPE_RETURN_IF_ERROR(
+      check(definition.run_config, definition.is_function, definition.saves_checkpoints));
   TROUPE_RETURN_IF_ERROR(definition.param_space.check());
   TROUPE_RETURN_IF_ERROR(check_points(definition.param_space, definition.tune_config));
   const TuneConfig& tune = definition.tune_config;

@@ -15,6 +15,7 @@ struct ExperimentDefinition {
   std::string name{};       ///< of the experiment's folder, not empty
   std::string trainable{};  ///< registered name
   bool is_function = false;
+  bool saves_checkpoints = true;  ///< see TrainableEntry
   ParamSpace param_space{};
   TuneConfig tune_config{};
   RunConfig run_config{};

@@ -134,7 +134,7 @@ std::string_view to_string(TrialState state) noexcept;
 /// One trial. Written when the state changes, not with each result: while a trial runs,
 /// `iteration`, `time_total_s` and `metrics` are those of the last change.
 struct TrialRow {
-  static constexpr RecordInfo record{202, 2, "trial_row"};
+  static constexpr RecordInfo record{202, 3, "trial_row"};
 
   TrialId id{};
   std::string name{};  ///< "Quadratic_00003"
@@ -157,6 +157,7 @@ struct TrialRow {
   std::optional<CheckpointRef> checkpoint{};   ///< newest
   std::optional<TrialId> restarted_as{};       ///< `Resume::restart` made this trial of it
   FailureKind error_kind = FailureKind::user;  ///< of `error`
+  Ending ending = Ending::finished;            ///< when it is over, or has had its last result
 
   [[nodiscard]] bool is_over() const {
     return state == TrialState::terminated || state == TrialState::error;
@@ -380,17 +381,20 @@ struct Decision {
   std::vector<std::uint32_t> deleted{};        ///< checkpoints that are given up
   std::optional<ScheduleDecision> schedule{};  ///< what the scheduler said, when it was asked
   std::vector<Action> actions{};               ///< what else follows, in order
+  Ending ending = Ending::finished;            ///< of a trial that stops
 
   template <class Archive>
-  void serialize(Archive& archive, unsigned) {
+  void serialize(Archive& archive, unsigned version) {
     archive& trial& accepted& verdict& outcome& reason& save& save_score& commit& deleted;
     archive& schedule& actions;
+    if (version >= 3)
+      archive& ending;
   }
 };
 
 /// One event of the journal: what happened, when, and what was decided.
 struct EventRecord {
-  static constexpr RecordInfo record{203, 2, "tune_event"};
+  static constexpr RecordInfo record{203, 3, "tune_event"};
 
   Duration run_time{0};      ///< of the experiment, over all starts
   std::int64_t wall_ms = 0;  ///< Unix time

@@ -144,6 +144,7 @@ ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::p
   trial.iteration = row.iteration;
   trial.time_total_s = row.time_total_s;
   trial.state = row.state;
+  trial.ending = row.ending;
   trial.stop_reason = row.stop_reason;
   if (row.state == TrialState::error)
     trial.error = error_of(row);
@@ -306,12 +307,7 @@ std::vector<KnownResult> ResultGrid::known_results() const {
     const bool over = trial.state == TrialState::terminated || trial.state == TrialState::error;
     if (!over || trial.metrics.empty())
       continue;
-    // What ended it otherwise was the scheduler, or the time.
-    const bool by_itself = trial.stop_reason == "done" || trial.stop_reason.starts_with("stop: ");
-    const Ending ending = trial.state == TrialState::error ? Ending::failed
-                          : by_itself                      ? Ending::finished
-                                                           : Ending::stopped;
-    known.push_back({trial.config, trial.metrics, ending});
+    known.push_back({trial.config, trial.metrics, trial.ending});
   }
   return known;
 }

@@ -48,6 +48,7 @@ public:
     std::uint64_t iteration = 0;  ///< of the last result
     double time_total_s = 0;
     TrialState state = TrialState::pending;
+    Ending ending = Ending::finished;  ///< when it is over
     std::string stop_reason{};  ///< why it ended: "done", "stop: loss <= 0.1", "asha: rung 4", ...
     std::optional<Error> error{};            ///< of a trial that failed
     std::optional<Checkpoint> checkpoint{};  ///< newest one

@@ -63,7 +63,10 @@ RecordedBody recorded_body(const EventBody& body) {
         using E = std::decay_t<decltype(event)>;
         if constexpr (std::is_same_v<E, Reported>) {
           if (auto problem = detail::result_problem(event))
-            return TrialFailed{event.worker, event.key, std::move(*problem)};
+            return TrialFailed{.worker = event.worker,
+                               .key = event.key,
+                               .message = std::move(*problem),
+                               .permanent = true};
           Reported report = event;
           if (report.metrics.find_key("training_iteration") == nullptr)
             report.metrics["training_iteration"] = report.iteration;
@@ -169,7 +172,7 @@ bool TrialLoop::Impl::hold(RecordedBody& body) {
       auto& queue = waiting->second;
       if (auto* ended = std::get_if<TrialEnded>(&queue.back())) {
         ended->reusable = false;
-      } else if (exited->kind == FailureKind::infrastructure &&
+      } else if (exited->kind != FailureKind::user &&
                  !std::holds_alternative<TrialFailed>(queue.back())) {
         // What the dead attempt reported was not accepted; the next attempt reports it again.
         held.erase(waiting);

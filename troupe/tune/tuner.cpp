@@ -200,6 +200,7 @@ private:
     TROUPE_TRY(spec, make_spec({.name = run.name,
                                 .trainable = trainable_,
                                 .is_function = entry.is_function(),
+                                .saves_checkpoints = entry.saves_checkpoints,
                                 .param_space = options_.param_space,
                                 .tune_config = options_.tune_config,
                                 .run_config = run,

@@ -62,7 +62,7 @@ TEST_CASE("a worker that never says hello is given up at its deadline") {
   RuntimeOptions options = hasty();
   options.worker_start_timeout = std::chrono::milliseconds(700);
   const Outcome outcome = start_badly(options);
-  CHECK(outcome.kind == FailureKind::infrastructure);
+  CHECK(outcome.kind == FailureKind::start);
   CHECK(has(outcome.message, "did not say hello within 700 ms"));
   CHECK(has(outcome.message, "troupe::run"));
 }
@@ -70,7 +70,7 @@ TEST_CASE("a worker that never says hello is given up at its deadline") {
 TEST_CASE("a worker that ends before its hello shows what it printed") {
   const WorkerStarts how("crashes");
   const Outcome outcome = start_badly({});
-  CHECK(outcome.kind == FailureKind::user);
+  CHECK(outcome.kind == FailureKind::start);
   CHECK(has(outcome.message, "ended before it said hello"));
   CHECK(has(outcome.message, "troupe::run"));
   CHECK(has(outcome.message, "called exit(2)"));
@@ -80,7 +80,7 @@ TEST_CASE("a worker that ends before its hello shows what it printed") {
 TEST_CASE("a program that makes a runtime instead of running its worker is no fork bomb") {
   const WorkerStarts how("forgets");
   const Outcome outcome = start_badly({});
-  CHECK(outcome.kind == FailureKind::user);
+  CHECK(outcome.kind == FailureKind::start);
   CHECK(has(outcome.message, "called exit(64)"));
   CHECK(has(outcome.message, "main() made a Runtime instead of running the worker"));
 }
@@ -102,7 +102,7 @@ TEST_CASE("a worker of another protocol is refused") {
   self->receive(
       [](const WorkerExited& exited) {
         CHECK(exited.worker == WorkerId(5));
-        CHECK(exited.kind == FailureKind::infrastructure);
+        CHECK(exited.kind == FailureKind::start);
         CHECK(has(exited.message, "another protocol than this process (Troupe 9.9.9"));
       },
       caf::after(std::chrono::seconds(60)) >> [] { FAIL("the keeper says nothing"); });

@@ -15,6 +15,20 @@ public:
 TROUPE_TRAINABLE(RegisteredClass);
 TROUPE_TRAINABLE_AS(RegisteredClass, "another name");
 
+class Saves : public RegisteredClass {
+public:
+  void save_checkpoint(const std::filesystem::path&) override {}
+};
+TROUPE_TRAINABLE(Saves);
+
+class SavesByItsBase : public Saves {};
+TROUPE_TRAINABLE(SavesByItsBase);
+
+class SavesOutOfSight : public RegisteredClass {
+  void save_checkpoint(const std::filesystem::path&) override {}
+};
+TROUPE_TRAINABLE(SavesOutOfSight);
+
 Metrics registered_function(const Config& config) {
   return config;
 }
@@ -34,6 +48,16 @@ TEST_CASE("classes and functions are found by their names") {
   CHECK(function->function({{"x", 1}}).at("x").as_int() == 1);
   const auto names = trainable_names();
   CHECK(std::is_sorted(names.begin(), names.end()));
+}
+
+TEST_CASE("a class that inherits the function that throws is known not to save") {
+  const auto saves = [](const char* name) { return find_trainable(name)->saves_checkpoints; };
+  CHECK_FALSE(saves("RegisteredClass"));
+  CHECK_FALSE(saves("another name"));
+  CHECK(saves("Saves"));
+  CHECK(saves("SavesByItsBase"));
+  CHECK(saves("SavesOutOfSight"));
+  CHECK(saves("registered_function"));
 }
 
 TEST_CASE("an unknown name gets close matches and the list") {

@@ -304,7 +304,9 @@ TEST_CASE("metrics beyond the limits fail the trial instead of the store") {
   Peer peer;
   peer.mailbox().post(peer.order("Probe", {{"too_large", true}}));
   peer.expect<TrialStarted>();
-  CHECK(peer.expect<TrialFailed>().message.find("resource_exhausted") == 0);
+  const auto failed = peer.expect<TrialFailed>();
+  CHECK(failed.message.find("resource_exhausted") == 0);
+  CHECK(failed.permanent);
 }
 
 TEST_CASE("an unknown trainable fails its trial and names the known ones") {

@@ -56,6 +56,19 @@ void throws(const Config&) {
 }
 TROUPE_TRAINABLE_FUNCTION(throws);
 
+/// Reports too much; told to be modest it thinks again.
+void boasts(const Config& config) {
+  try {
+    report({{"blob", std::string(9 << 20, 'x')}});
+  } catch (const Exception&) {
+    if (!config.contains("modest"))
+      throw;
+  }
+  report({{"x", 1}});
+  throw std::runtime_error("and then failed");
+}
+TROUPE_TRAINABLE_FUNCTION(boasts);
+
 void saves_nothing(const Config&) {
   report({{"x", 1}}, Checkpoint::from_directory("/nonexistent/folder"));
 }
@@ -134,6 +147,20 @@ TEST_CASE("what a function throws fails its trial") {
   peer.expect<TrialStarted>();
   peer.answer(peer.expect<Reported>());
   CHECK(peer.expect<TrialFailed>().message == "step 2 failed: std::out_of_range: no more data");
+}
+
+TEST_CASE(
+    "a result that cannot be sent fails its trial for good, what a function throws does not") {
+  Peer peer;
+  peer.mailbox().post(peer.order("boasts"));
+  peer.expect<TrialStarted>();
+  const auto failed = peer.expect<TrialFailed>();
+  CHECK(failed.permanent);
+  CHECK(failed.message.find("report") != std::string::npos);
+  peer.mailbox().post(peer.order("boasts", {{"modest", true}}, 1));
+  peer.expect<TrialStarted>();
+  peer.answer(peer.expect<Reported>());
+  CHECK_FALSE(peer.expect<TrialFailed>().permanent);
 }
 
 TEST_CASE("a checkpoint that cannot be copied is an error at the call") {

@@ -97,6 +97,15 @@ TEST_CASE("impossible checkpoint handling is refused by name") {
   CHECK(error({.checkpoint_at_end = false}, true) == "");
 }
 
+TEST_CASE("checkpoints of a trainable that cannot save are refused before anything runs") {
+  const auto error = [](CheckpointConfig config) {
+    return error_of(check(RunConfig{.checkpoint_config = config}, false, false));
+  };
+  CHECK(error({.checkpoint_frequency = 1}).find("override save_checkpoint") != std::string::npos);
+  CHECK(error({.checkpoint_at_end = true}).find("override save_checkpoint") != std::string::npos);
+  CHECK(error({.num_to_keep = 2}) == "");
+}
+
 TEST_CASE("what only a process can do is refused for threads") {
   CHECK(error_of(check(RunConfig{.isolation = Isolation::thread,
                                  .resources_per_trial = {.memory_bytes = 1}},

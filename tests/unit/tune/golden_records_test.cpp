@@ -56,6 +56,7 @@ TrialRow trial_row() {
   row.dir = "T_00004_x=1";
   row.config = {{"x", 1}, {"layers", List{64, 32}}};
   row.state = TrialState::error;
+  row.ending = Ending::failed;
   row.attempt = 3;
   row.failures = 2;
   row.infrastructure_failures = 1;
@@ -77,6 +78,13 @@ TrialRow trial_row() {
 TrialRow trial_row_v2() {
   TrialRow row = trial_row();
   row.error_kind = FailureKind::infrastructure;
+  return row;
+}
+
+TrialRow trial_row_v3() {
+  TrialRow row = trial_row_v2();
+  row.state = TrialState::terminated;
+  row.ending = Ending::stopped;
   return row;
 }
 
@@ -194,6 +202,7 @@ TEST_CASE("rows of every released format are read, and written the same") {
   check_golden("experiment_row", experiment_row());
   check_golden("trial_row", trial_row());
   check_golden("trial_row", trial_row_v2(), 2);
+  check_golden("trial_row", trial_row_v3(), 3);
   check_golden("checkpoint_row", checkpoint_row());
   check_golden("algorithm_snapshot",
                AlgorithmSnapshot{Sequence(12), "asha", Map{{"rungs", List{List{0.5, 0.25}}}}});
@@ -211,6 +220,9 @@ TEST_CASE("events of every released format are read, and written the same") {
   check_golden("event_reset_refused", event(ResetRefused{worker, key}));
   check_golden("event_reported",
                event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, true, true, checkpoint()}));
+  EventRecord stopped = event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, false, false, {}});
+  stopped.decision.ending = Ending::stopped;
+  check_golden("event_reported", stopped, 3);
   check_golden("event_checkpoint_saved", event(CheckpointSaved{worker, key, checkpoint()}));
   check_golden("event_trial_ended", event(TrialEnded{worker, key, true, false}));
   TrialFailed failed;
@@ -226,6 +238,8 @@ TEST_CASE("events of every released format are read, and written the same") {
                event(ErroredTaken{Resume::restart, {trial_row()}, {{checkpoint_row()}}}));
   check_golden("event_errored_taken",
                event(ErroredTaken{Resume::resume, {trial_row_v2()}, {{checkpoint_row()}}}), 2);
+  check_golden("event_errored_taken",
+               event(ErroredTaken{Resume::resume, {trial_row_v3()}, {{checkpoint_row()}}}), 3);
   Suggested suggested;
   suggested.trial = TrialId(5);
   suggested.kind = Suggestion::Kind::config;

@@ -66,6 +66,56 @@ TEST_CASE("infrastructure failures are counted apart and never use up max_failur
   CHECK(driver.row(0).error_kind == FailureKind::infrastructure);
 }
 
+TEST_CASE("what would fail the same way again is final, whatever max_failures says") {
+  auto definition = samples(2);
+  definition.run_config.failure_config.max_failures = 3;
+  LoopDriver driver(definition, 2);
+  driver.report(0, {{"blob", std::string(5'000'000, 'x')}});
+  CHECK(driver.row(0).state == TrialState::error);
+  const RunTrial run = driver.last_run(1);
+  driver.send(TrialFailed{
+      .worker = run.worker, .key = run.key, .message = "no trainable 'T'", .permanent = true});
+  CHECK(driver.row(1).state == TrialState::error);
+  CHECK(driver.row(1).failures == 1);
+}
+
+TEST_CASE("workers that do not come up end the experiment after three rounds and blame no trial") {
+  auto definition = samples(1'000);
+  definition.run_config.failure_config.max_infrastructure_failures = 0;
+  LoopDriver driver(definition, 2);
+  int failed = 0;
+  while (!driver.loop().finished()) {
+    REQUIRE(failed < 6);
+    if (driver.running().empty())
+      REQUIRE(driver.pass_until_due());
+    driver.worker_exits(driver.running().front(), FailureKind::start, "it called exit(2)");
+    ++failed;
+  }
+  CHECK(failed == 6);
+  CHECK(driver.status().state == ExperimentState::failed);
+  CHECK(driver.status().message ==
+        "6 workers in a row did not come up, the last one so: it called exit(2)");
+  CHECK(driver.status().errored == 0);
+  driver.kill_and_restore();
+  REQUIRE(driver.pass_until_due());
+  driver.worker_exits(driver.running().front(), FailureKind::start, "it called exit(2)");
+  CHECK(driver.status().state == ExperimentState::running);
+}
+
+TEST_CASE("one worker that comes up is enough to go on") {
+  LoopDriver driver(samples(3));
+  for (int i = 0; i < 10; ++i) {
+    CAPTURE(i);
+    for (int failed = 0; failed < 2; ++failed) {
+      driver.worker_exits(driver.running().front(), FailureKind::start, "no memory");
+      REQUIRE(driver.pass_until_due());
+    }
+    driver.send(WorkerStarted{driver.last_run(driver.running().front()).worker, 1, "host"});
+    CHECK(driver.status().state == ExperimentState::running);
+  }
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, nullptr).has_value());
+}
+
 TEST_CASE("after an infrastructure failure a trial rests, longer each time, the same in a replay") {
   LoopDriver driver(samples(1));
   std::vector<Duration> pauses;

@@ -26,6 +26,7 @@ public:
   bool fails = false;
   bool refuses_paused = false;
   std::int64_t orders = -1;  ///< a trial to stop once any trial has reported
+  std::string reason = "scripted: stop";
 
   std::string name() const override { return "scripted"; }
   std::unique_ptr<Scheduler> clone() const override { return std::make_unique<Scripted>(*this); }
@@ -38,7 +39,7 @@ public:
       throw std::runtime_error("a defect");
     const auto n = static_cast<std::uint64_t>(metrics.at("training_iteration").as_int());
     if (stop_at != 0 && n >= stop_at)
-      return ScheduleDecision{ScheduleAction::stop, "scripted: stop", {}};
+      return ScheduleDecision{ScheduleAction::stop, reason, {}};
     if (pause_every != 0 && n % pause_every == 0)
       return ScheduleDecision{ScheduleAction::pause, "scripted: pause", {}};
     return ScheduleDecision{};
@@ -296,6 +297,33 @@ TEST_CASE("the time budget ends all trials, and a restore goes on with what is l
   CHECK(driver.row(1).stop_reason == "time budget");
   CHECK(driver.status().state == ExperimentState::finished);
   CHECK(driver.status().created == 2);
+}
+
+TEST_CASE("how a trial ended is what happened, not what the reason says") {
+  auto script = std::make_shared<Scripted>();
+  script->stop_at = 2;
+  script->reason = "done";
+  auto definition = samples(4);
+  definition.tune_config.scheduler = script;
+  definition.tune_config.time_budget = std::chrono::seconds(60);
+  definition.run_config.stop = metric("loss") <= 0;
+  LoopDriver driver(definition, 4);
+  const auto ending = [&](std::uint32_t trial) {
+    driver.end(trial);
+    return driver.row(trial).ending;
+  };
+  driver.report(0, {{"loss", 1}}, true);
+  CHECK(ending(0) == Ending::finished);
+  driver.report(1, {{"loss", 0}});
+  CHECK(ending(1) == Ending::finished);
+  driver.report(2, {{"loss", 1}});
+  driver.report(2, {{"loss", 1}});
+  CHECK(ending(2) == Ending::stopped);
+  CHECK(driver.row(2).stop_reason == "done");
+  driver.pass(std::chrono::seconds(61));
+  driver.send(Tick{});
+  driver.report(3, {{"loss", 1}});
+  CHECK(ending(3) == Ending::stopped);
 }
 
 TEST_CASE("a deterministic run holds back who is early") {

@@ -231,13 +231,14 @@ bool inspect(Inspector& f, TrialEnded& x) {
 template <class Inspector>
 bool inspect(Inspector& f, TrialFailed& x) {
   return f.object(x).fields(f.field("worker", x.worker.value), f.field("key", x.key),
-                            f.field("message", x.message), f.field("storage_full", x.storage_full));
+                            f.field("message", x.message), f.field("storage_full", x.storage_full),
+                            f.field("permanent", x.permanent));
 }
 
 template <class Inspector>
 bool inspect(Inspector& f, WorkerExited& x) {
   return f.object(x).fields(f.field("worker", x.worker.value),
-                            detail::enum_field(f, "kind", x.kind, FailureKind::infrastructure),
+                            detail::enum_field(f, "kind", x.kind, FailureKind::start),
                             f.field("message", x.message));
 }
 

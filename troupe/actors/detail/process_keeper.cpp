@@ -88,7 +88,7 @@ private:
     };
     Result<Process> process = spawner_.spawn(std::move(spec), std::move(events));
     if (!process) {
-      gone(FailureKind::infrastructure,
+      gone(FailureKind::start,
            "no worker process could be started: " + process.error().to_string());
       return false;
     }
@@ -102,10 +102,9 @@ private:
     if (control_ || ending_)
       return;
     if (hello.protocol != protocol_hash()) {
-      kill(FailureKind::infrastructure,
-           "the worker speaks another protocol than this process (Troupe " + hello.version +
-               ", here " + std::string(version_string) +
-               "): the program was replaced while it ran. Start it again");
+      kill(FailureKind::start, "the worker speaks another protocol than this process (Troupe " +
+                                   hello.version + ", here " + std::string(version_string) +
+                                   "): the program was replaced while it ran. Start it again");
       return;
     }
     start_deadline_.reset();
@@ -137,9 +136,11 @@ private:
 
   void run(RunTrial& order) {
     if (const Status within = check_limits(order.config); !within) {
-      send(controller_, TrialFailed{worker(), order.key,
-                                    "the configuration cannot be sent to a worker: " +
-                                        within.error().to_string()});
+      send(controller_, TrialFailed{.worker = worker(),
+                                    .key = order.key,
+                                    .message = "the configuration cannot be sent to a worker: " +
+                                               within.error().to_string(),
+                                    .permanent = true});
       return;
     }
     forward(order);
@@ -191,7 +192,7 @@ private:
     if (ending_)
       return;
     if (start_deadline_ && watch_.now() >= *start_deadline_) {
-      kill(FailureKind::infrastructure,
+      kill(FailureKind::start,
            "the worker process did not say hello within " + to_text(options_.worker_start_timeout) +
                ": does main call troupe::run or troupe::run_worker_if_asked, first thing?");
       return;
@@ -275,7 +276,7 @@ private:
     } else if (!control_) {
       // Killed from outside it may do better the next time; a program that ends by itself will not.
       const bool outside = exited_->killed_from_outside() || exited_->unknown;
-      gone(outside ? FailureKind::infrastructure : FailureKind::user,
+      gone(outside ? FailureKind::infrastructure : FailureKind::start,
            "the worker process ended before it said hello (it starts this program again: main() "
            "must call troupe::run, or run_worker_if_asked, before it looks at its arguments): " +
                how);

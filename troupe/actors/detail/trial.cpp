@@ -157,7 +157,9 @@ void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
     unwind();
   std::optional<CheckpointRef> saved;
   // A checkpoint of a result that cannot be sent would be nobody's.
-  complete(metrics, took).value_or_throw();
+  const Status sendable = complete(metrics, took);
+  unsendable_ = !sendable;
+  sendable.value_or_throw();
   if (checkpoint) {
     mailbox().enter(UserActivity::save, iteration() + 1);
     Result<CheckpointRef> copied =

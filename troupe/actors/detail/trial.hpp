@@ -14,6 +14,7 @@ namespace troupe::detail {
 struct TrialFailure {
   std::string message;
   bool storage_full = false;  ///< known to be the reason
+  bool permanent = false;     ///< tried again it would be the same
 };
 
 /// One attempt on the user thread: where it stands, what it reports, what user code sees of it.
@@ -78,6 +79,8 @@ public:
   std::optional<TrialFailure> take_failure();
   /// A checkpoint could not be made because the disk is full.
   bool storage_full() const { return storage_full_; }
+  /// The last report was refused: its metrics cannot be sent.
+  bool unsendable() const { return unsendable_; }
 
 private:
   [[noreturn]] void unwind();
@@ -86,6 +89,7 @@ private:
   uint32_t next_checkpoint_;
   bool stopped_ = false;
   bool storage_full_ = false;
+  bool unsendable_ = false;
   std::optional<std::string> cancelled_;
 };
 

@@ -33,7 +33,7 @@ void TrialRunner::run(RunTrial order) {
   try {
     Result<TrainableEntry> entry = find_trainable(order.trainable);
     if (!entry)
-      throw TrialFailure{entry.error().message()};
+      throw TrialFailure{.message = entry.error().message(), .permanent = true};
     if (const Status made = make_trial_folder(order.trial_dir); !made)
       throw TrialFailure{made.error().message()};
     if (entry->is_function()) {
@@ -46,7 +46,8 @@ void TrialRunner::run(RunTrial order) {
   } catch (TrialFailure& failed) {
     object_.reset();
     const bool full = failed.storage_full || out_of_space(std::filesystem::path(dir).parent_path());
-    mailbox_.send(TrialFailed{setup_.worker, key, std::move(failed.message), full});
+    mailbox_.send(
+        TrialFailed{setup_.worker, key, std::move(failed.message), full, failed.permanent});
   }
   mailbox_.enter(UserActivity::idle, 0);
 }
@@ -166,7 +167,7 @@ bool TrialRunner::step(Trial& trial) {
   if (!mailbox_.take_stop(trial.order().key)) {
     auto sent = trial.send_report(std::move(metrics), took, std::nullopt);
     if (!sent)
-      throw TrialFailure{sent.error().to_string()};
+      throw TrialFailure{.message = sent.error().to_string(), .permanent = true};
     answer = std::move(*sent);
   }
   if (!answer) {  // told to stop: this step does not count, so nothing is saved after it
@@ -217,6 +218,7 @@ void TrialRunner::run_function(FunctionTrial& trial, const TrainableEntry& entry
     pass_forced_unwind();
     TrialFailure failed = failure("step " + std::to_string(trial.iteration() + 1) + " failed");
     failed.storage_full = trial.storage_full();
+    failed.permanent = trial.unsendable();
     throw failed;
   }
   if (auto failed = trial.take_failure())

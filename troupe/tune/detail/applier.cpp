@@ -68,9 +68,7 @@ void Applier::on(const Reported& event, const Decision& decision) {
     case Outcome::stopping:
       trial->phase = Phase::stopping;
       trial->row.stop_reason = decision.reason;
-      trial->ending = decision.schedule && decision.schedule->action == ScheduleAction::stop
-                          ? Ending::stopped
-                          : Ending::finished;
+      trial->row.ending = decision.ending;
       break;
     case Outcome::pausing:
       trial->phase = Phase::pausing;
@@ -229,6 +227,8 @@ void Applier::on(const WorkerExited& event, const Decision& decision) {
     parts_.state.workers.exited(event.worker);
     return;
   }
+  if (event.kind == FailureKind::start && parts_.state.failed_starts++ == 0)
+    parts_.state.workers_then = parts_.state.workers.size();
   if (decision.outcome == Outcome::terminated || decision.outcome == Outcome::paused)
     note_missing_checkpoint(*trial, event.message);
   end_attempt(*trial, decision, event.kind, false, false);
@@ -249,7 +249,7 @@ void Applier::end_attempt(Trial& trial, const Decision& decision, FailureKind ki
   switch (decision.outcome) {
     case Outcome::terminated:
       row.stop_reason = decision.reason;
-      return finish_trial(trial, TrialState::terminated, trial.ending);
+      return finish_trial(trial, TrialState::terminated, row.ending);
     case Outcome::error:
       ++(kind == FailureKind::user ? row.failures : row.infrastructure_failures);
       row.error = decision.reason;
@@ -350,6 +350,7 @@ void Applier::finish_trial(Trial& trial, TrialState state, Ending ending) {
   clear_leftover(trial);
   parts_.state.trials.set_state(trial, state);
   trial.row.ended_ms = wall_ms_;
+  trial.row.ending = ending;
   ExperimentRow& status = parts_.state.status;
   ++(state == TrialState::error ? status.errored : status.terminated);
   const Metrics* last = trial.row.iteration > 0 ? &trial.row.metrics : nullptr;

@@ -26,6 +26,7 @@ void Applier::on(const RunBegan& event, const Decision& decision) {
   if (state.search_failed)
     state.search_over = state.search_failed = false;
   state.workers.forget_all();
+  state.failed_starts = 0;
   state.memory_bytes = event.memory_bytes;
   state.ledger =
       ResourceLedger(ResourceRequest{.cpus = event.cpus, .memory_bytes = event.memory_bytes});
@@ -116,7 +117,9 @@ void Applier::revive(const TrialRow& row, const std::vector<CheckpointRow>& chec
   touch(trial);
 }
 
-void Applier::on(const WorkerStarted&, const Decision&) {}
+void Applier::on(const WorkerStarted&, const Decision&) {
+  parts_.state.failed_starts = 0;
+}
 
 void Applier::on(const Tick&, const Decision&) {}
 
@@ -207,7 +210,7 @@ void Applier::on(const HaltTrial& action) {
   trial->phase = action.final ? Phase::stopping : Phase::halting;
   if (action.final) {
     trial->row.stop_reason = action.reason;
-    trial->ending = Ending::stopped;
+    trial->row.ending = Ending::stopped;
   }
   output_.when_accepted.push_back(
       StopTrial{trial->worker, {trial->row.id, trial->row.attempt}, std::nullopt});

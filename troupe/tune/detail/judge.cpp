@@ -63,8 +63,7 @@ std::optional<TrialId> Judge::waits_for_turn(const RecordedBody& body) const {
     trial = find(failed->worker, failed->key);
   } else if (const auto* exited = std::get_if<WorkerExited>(&body)) {
     trial = trial_of(exited->worker);
-    if (trial != nullptr && exited->kind == FailureKind::infrastructure &&
-        trial->phase == Phase::running)
+    if (trial != nullptr && exited->kind != FailureKind::user && trial->phase == Phase::running)
       trial = nullptr;
   }
   if (trial == nullptr || parts_.state.drain)
@@ -140,7 +139,7 @@ Judgement Judge::judge(const RowsRestored&) const {
 }
 
 Judgement Judge::judge(const WorkerStarted&) const {
-  return of(Judgement::Kind::ignored);
+  return of(parts_.state.failed_starts == 0 ? Judgement::Kind::ignored : Judgement::Kind::decided);
 }
 
 Judgement Judge::judge(const TrialStarted& event) const {
@@ -255,6 +254,8 @@ Judgement Judge::judge(const TrialFailed& event) const {
   // Before a pause the failure is one of saving; the trial must not go on from less than it had.
   if (trial->phase == Phase::pausing || !foreseen_end(*trial, judgement.decision))
     user_failure(*trial, event.message, judgement.decision);
+  if (event.permanent && judgement.decision.outcome == Outcome::retried)
+    judgement.decision.outcome = Outcome::error;
   return judgement;
 }
 
@@ -275,9 +276,26 @@ Judgement Judge::judge(const WorkerExited& event) const {
     user_failure(*trial, event.message, judgement.decision);
   else if (state.drain)  // whoever stops the driver often ends its workers, too
     judgement.decision.outcome = Outcome::unfinished;
+  else if (event.kind == FailureKind::start)
+    failed_start(event.message, judgement.decision);
   else
     infrastructure_failure(*trial, event.message, judgement.decision);
   return judgement;
+}
+
+/// The trial has no part in it, so it fails for good only with the experiment.
+void Judge::failed_start(const std::string& message, Decision& decision) const {
+  decision.outcome = Outcome::restarted;
+  decision.reason = message;
+  const LoopState& state = parts_.state;
+  const std::size_t failed = state.failed_starts + 1;
+  const std::size_t workers = failed == 1 ? state.workers.size() : state.workers_then;
+  if (failed < max_failed_starts * workers)
+    return;
+  decision.outcome = Outcome::unfinished;
+  decision.actions.push_back(Drain{
+      ExperimentState::failed,
+      std::to_string(failed) + " workers in a row did not come up, the last one so: " + message});
 }
 
 Judgement Judge::judge(const Tick&) const {

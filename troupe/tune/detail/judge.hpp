@@ -66,6 +66,7 @@ private:
   void user_failure(const Trial& trial, const std::string& message, Decision& decision) const;
   void infrastructure_failure(const Trial& trial, const std::string& message,
                               Decision& decision) const;
+  void failed_start(const std::string& message, Decision& decision) const;
 
   const LoopParts& parts_;
   const Duration run_time_;

@@ -10,10 +10,11 @@
 namespace troupe::tune::detail {
 namespace {
 
-void stop(Decision& decision, std::string reason) {
+void stop(Decision& decision, std::string reason, Ending ending) {
   decision.verdict = Verdict::stop;
   decision.outcome = Outcome::stopping;
   decision.reason = std::move(reason);
+  decision.ending = ending;
 }
 
 }  // namespace
@@ -46,9 +47,9 @@ Judgement Judge::repeat(const Trial& trial, const Reported& event) const {
   decision.trial = trial.row.id;
   if (event.done) {
     // It did not say so the last time, or ended before the end was recorded: it is finished now.
-    stop(decision, "done");
+    stop(decision, "done", Ending::finished);
   } else if (parts_.state.over_budget) {
-    stop(decision, "time budget");
+    stop(decision, "time budget", Ending::stopped);
   } else if (parts_.state.drain) {
     decision.verdict = Verdict::stop;
     decision.outcome = Outcome::halting;
@@ -131,12 +132,12 @@ void Judge::judge_result(const Trial& trial, const Reported& event, Decision& de
     return refuse(event, criterion.error(), decision);
   }
   if (event.done)
-    return stop(decision, "done");
+    return stop(decision, "done", Ending::finished);
   if (*criterion)
-    return stop(decision, "stop: " + (*criterion)->to_string());
+    return stop(decision, "stop: " + (*criterion)->to_string(), Ending::finished);
   const auto budget = parts_.setting.time_budget();
   if (parts_.state.over_budget || (budget && run_time_ >= *budget))
-    return stop(decision, "time budget");
+    return stop(decision, "time budget", Ending::stopped);
   ask_scheduler(trial, event, decision);
   if (parts_.state.drain && decision.verdict == Verdict::go_on) {
     decision.verdict = Verdict::stop;
@@ -171,8 +172,10 @@ void Judge::ask_scheduler(const Trial& trial, const Reported& event, Decision& d
     case ScheduleAction::go_on:
       return;
     case ScheduleAction::stop:
-      return stop(decision, decision.schedule->reason.empty() ? parts_.setting.spec.scheduler
-                                                              : decision.schedule->reason);
+      return stop(decision,
+                  decision.schedule->reason.empty() ? parts_.setting.spec.scheduler
+                                                    : decision.schedule->reason,
+                  Ending::stopped);
     case ScheduleAction::pause:
       decision.verdict = Verdict::pause;
       decision.outcome = Outcome::pausing;

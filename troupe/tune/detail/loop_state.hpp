@@ -20,6 +20,10 @@ namespace troupe::tune::detail {
 /// asked to stop: `ExperimentSpec::stop_patience`.
 inline constexpr Duration budget_patience = std::chrono::seconds(5);
 
+/// So many workers in a row, for each worker that there was when the first one did not come up, end
+/// the experiment: the fault is the program's or the machine's, and no trial would fare better.
+inline constexpr std::size_t max_failed_starts = 3;
+
 /// How long the row of a deleted checkpoint is kept: much longer than a decision takes to become
 /// durable, so that a restart in between still finds what to delete.
 inline constexpr Duration keep_deleting = std::chrono::seconds(10);
@@ -57,6 +61,8 @@ struct LoopState {
   bool done = false;  ///< `FinishExperiment` was decided
   std::deque<GivenUp> given_up;
   std::uint64_t memory_bytes = 0;  ///< that trials may use together; 0: not counted
+  std::size_t failed_starts = 0;   ///< workers that did not come up since the last one that did
+  std::size_t workers_then = 0;    ///< when the first of them did not
 
   ResourceLedger ledger{ResourceRequest{}};  ///< follows from the rest
   Duration last_rest{0};  ///< when no trial rests any more; follows from the trials
@@ -68,6 +74,8 @@ struct LoopState {
     archive& given_up;
     if (version >= 2)
       archive& memory_bytes;
+    if (version >= 3)
+      archive& failed_starts& workers_then;
   }
 };
 
@@ -94,7 +102,7 @@ struct LoopParts {
 
 /// The state of the loop after the event `as_of`.
 struct LoopSnapshot {
-  static constexpr RecordInfo record{205, 2, "loop_snapshot"};
+  static constexpr RecordInfo record{205, 3, "loop_snapshot"};
 
   Sequence as_of;
   LoopState state;

@@ -14,7 +14,7 @@ constexpr Isolation enum_last(Isolation) noexcept {
   return Isolation::thread;
 }
 constexpr FailureKind enum_last(FailureKind) noexcept {
-  return FailureKind::infrastructure;
+  return FailureKind::start;
 }
 constexpr Verdict enum_last(Verdict) noexcept {
   return Verdict::pause;
@@ -66,8 +66,7 @@ void serialize(Archive& archive, TrialEnded& e, unsigned) {
 
 template <class Archive>
 void serialize(Archive& archive, TrialFailed& e, unsigned) {
-  bool reserved = false;                          // was "reusable"
-  archive& e.worker& e.key& e.message& reserved;  // a full storage ends the run unrecorded
+  archive& e.worker& e.key& e.message& e.permanent;  // a full storage ends the run unrecorded
 }
 
 template <class Archive>
@@ -113,9 +112,13 @@ void TrialRow::serialize(Archive& archive, unsigned version) {
   archive& id& name& dir& config& state& attempt& failures& infrastructure_failures& error;
   archive& stop_reason& note& iteration& time_total_s& metrics& created_ms& started_ms& ended_ms;
   archive& next_checkpoint& checkpoint& restarted_as;
-  // Loop snapshots and events hold rows, and had their second version together with them.
+  // Loop snapshots and events hold rows, and get a new version together with them.
   if (version >= 2)
     archive& error_kind;
+  if (version >= 3)
+    archive& ending;
+  else if (state == TrialState::error)
+    ending = Ending::failed;
 }
 
 template <class Archive>

@@ -37,7 +37,6 @@ struct AwaitedSave {
 struct Trial {
   TrialRow row;
   Phase phase = Phase::running;
-  Ending ending = Ending::finished;  ///< while stopping
   WorkerId worker;                   ///< 0: none
   bool fresh_only = false;           ///< must not get a used worker: one refused it
   bool holds_resources = false;
@@ -57,8 +56,10 @@ struct Trial {
   template <class Archive>
   void serialize(Archive& archive, unsigned version) {
     row.serialize(archive, version);
-    archive& phase& ending& worker& fresh_only& holds_resources& revived& saving& checkpoints;
-    archive& slot& order;
+    archive& phase;
+    if (version < 3)
+      archive& row.ending;
+    archive& worker& fresh_only& holds_resources& revived& saving& checkpoints& slot& order;
     if (version >= 2)
       archive& rests_until& leftover;
   }
