@@ -133,6 +133,15 @@ Error error_of(const TrialRow& row) {
   return Error(user ? ErrorCode::user_code : ErrorCode::unavailable, row.name + ": " + row.error);
 }
 
+/// Why there may be no results: what ended the experiment, or the first trial that failed.
+std::string what_went_wrong(const ResultGrid& results) {
+  if (!results.message().empty())
+    return "; the experiment stopped: " + results.message();
+  if (results.num_errors() == 0)
+    return {};
+  return "; trials failed, the first one so: " + results.errors().front().message();
+}
+
 ResultGrid::Trial trial_of(const JournalReader& reader, const std::filesystem::path& dir,
                            TrialRow row) {
   ResultGrid::Trial trial;
@@ -277,10 +286,10 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
   }
   if (!best) {
     const std::vector<std::string> names(seen.begin(), seen.end());
-    throw Exception(ErrorCode::not_found, "no trial of '" + experiment_path().string() +
-                                              "' has a " + (filter_nan_and_inf ? "finite " : "") +
-                                              "result for metric '" + name + "'" +
-                                              troupe::detail::did_you_mean(name, names));
+    throw Exception(ErrorCode::not_found,
+                    "no trial of '" + experiment_path().string() + "' has a " +
+                        (filter_nan_and_inf ? "finite " : "") + "result for metric '" + name + "'" +
+                        troupe::detail::did_you_mean(name, names) + what_went_wrong(*this));
   }
   Best answer;
   static_cast<Trial&>(answer) =

@@ -233,17 +233,25 @@ TEST_CASE("TROUPE_FAULTS is armed in worker processes") {
   CHECK(results[0].iteration == 2);
 }
 
-TEST_CASE("a fault that no worker knows is an error that says so") {
+TEST_CASE("workers that do not come up stop the experiment, not trial after trial, and say why") {
   ::setenv("TROUPE_FAULTS", "checkpoint.write.befor_rename=fail", 1);
   Lab lab;
-  auto run = lab.run(Isolation::process);
-  run.failure_config.max_infrastructure_failures = 0;
-  const auto results =
-      tune::Tuner(lab.runtime, "Summing", {.param_space = {{"x", 1.5}}, .run_config = run}).fit();
+  const auto run = lab.run(Isolation::process);
+  const auto results = tune::Tuner(lab.runtime, "Summing",
+                                   {.param_space = {{"x", tune::uniform(0, 1)}},
+                                    .tune_config = {.num_samples = 500},
+                                    .run_config = run})
+                           .fit();
   ::unsetenv("TROUPE_FAULTS");
-  REQUIRE(results[0].error.has_value());
-  CHECK_MESSAGE(has(results[0].error->message(), "TROUPE_FAULTS"), results[0].error->message());
-  CHECK_MESSAGE(has(results[0].error->message(), "did you mean"), results[0].error->message());
+  CHECK(results.state() == tune::ExperimentState::failed);
+  for (const char* part : {"workers in a row did not come up", "TROUPE_FAULTS", "did you mean"})
+    CHECK_MESSAGE(has(results.message(), part), results.message());
+  CHECK(results.num_errors() == 0);
+  CHECK(results.interrupted());
+  check_throws(ErrorCode::not_found, "did not come up",
+               [&] { (void)results.best_result("sum", Mode::max); });
+  const auto restored = tune::Tuner::restore(lab.runtime, results.experiment_path());
+  CHECK(restored.get_results().interrupted());
 }
 
 TEST_CASE("a full disk fails the run, not a trial, and a restore finishes it") {

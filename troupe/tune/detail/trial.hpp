@@ -37,8 +37,8 @@ struct AwaitedSave {
 struct Trial {
   TrialRow row;
   Phase phase = Phase::running;
-  WorkerId worker;                   ///< 0: none
-  bool fresh_only = false;           ///< must not get a used worker: one refused it
+  WorkerId worker;          ///< 0: none
+  bool fresh_only = false;  ///< must not get a used worker: one refused it
   bool holds_resources = false;
   bool revived = false;  ///< taken up for the run that is about to begin
   std::optional<AwaitedSave> saving;
