@@ -1,9 +1,9 @@
-#include <troupe/actors/detail/computer.hpp>
 #include <troupe/actors/detail/controller_actor.hpp>
 #include <troupe/actors/detail/exception_text.hpp>
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
 #include <troupe/base/log.hpp>
+#include <troupe/runtime/storage/checkpoint_store.hpp>
 #include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
@@ -197,7 +197,7 @@ private:
     if (auto* start = std::get_if<StartWorker>(&command)) {
       start_worker(std::move(*start));
     } else if (auto* remove = std::get_if<DeleteCheckpoint>(&command)) {
-      parts_.remover.post(std::move(*remove));
+      remove_beside(std::move(*remove));
     } else if (auto* compute = std::get_if<Compute>(&command)) {
       compute_beside(std::move(*compute));
     } else {
@@ -207,11 +207,26 @@ private:
 
   void compute_beside(Compute order) {
     if (!computer_)
-      computer_ = std::make_unique<Computer>();
-    computer_->post(std::move(order.computation),
-                    [self = caf::actor_cast<caf::actor>(ctrl())](auto computation) {
-                      caf::anon_send(self, Computed{std::move(computation)});
+      computer_.emplace("troupe-search");
+    computer_->post([computation = order.computation] { computation->run(); },
+                    [computation = order.computation, self = caf::actor_cast<caf::actor>(ctrl())] {
+                      caf::anon_send(self, Computed{computation});
                     });
+  }
+
+  /// A removal that the end of the process cuts off is repeated by a restore.
+  void remove_beside(DeleteCheckpoint order) {
+    const auto removed = std::make_shared<Status>(ok());
+    const TrialId trial = order.trial;
+    parts_.remover.post(
+        [order = std::move(order), removed] {
+          *removed = delete_checkpoint(order.trial_dir, order.checkpoint);
+        },
+        [trial, removed] {
+          if (!*removed)
+            log::warning("a checkpoint that is not kept could not be removed",
+                         {{"trial", trial}, {"error", removed->error()}});
+        });
   }
 
   void start_worker(StartWorker start) {
@@ -282,7 +297,7 @@ private:
 
   ControllerParts parts_;
   std::unique_ptr<StoreWriter> writer_;
-  std::unique_ptr<Computer> computer_;  ///< made with the first computation
+  std::optional<SideThread> computer_;  ///< made with the first computation
   ControllerCore core_;
   std::unordered_map<WorkerId, Destination> routes_;
   std::atomic<bool> news_pending_{false};

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <troupe/actors/controller.hpp>
-#include <troupe/actors/detail/checkpoint_remover.hpp>
+#include <troupe/actors/detail/side_thread.hpp>
 
 #include <condition_variable>
 #include <functional>
@@ -28,7 +28,7 @@ struct ControllerParts {
   ControllerOptions options;
   std::function<void(const Watermarks&)> on_progress;
   caf::actor agent;
-  CheckpointRemover& remover;
+  SideThread& remover;
   std::shared_ptr<ControllerOutcome> outcome;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <troupe/actors/detail/checkpoint_remover.hpp>
+#include <troupe/actors/detail/side_thread.hpp>
 #include <troupe/actors/detail/system_config.hpp>
 #include <troupe/actors/runtime.hpp>
 #include <troupe/runtime/process/process.hpp>
@@ -24,7 +24,8 @@ public:
   double cpus() const { return cpus_; }
   caf::actor_system& system() { return *system_; }
   const caf::actor& agent() const { return agent_; }
-  detail::CheckpointRemover& remover() { return remover_; }
+  /// Removes checkpoints: a slow disk must not hold up decisions.
+  detail::SideThread& remover() { return remover_; }
 
 private:
   RuntimeOptions options_;
@@ -33,7 +34,7 @@ private:
   std::unique_ptr<caf::actor_system> own_system_;
   caf::actor_system* system_;
   ProcessSpawner spawner_;
-  detail::CheckpointRemover remover_;
+  detail::SideThread remover_{"troupe-remover"};
   caf::actor agent_;
 };
 
