@@ -1,3 +1,4 @@
+#include <troupe/base/error.hpp>
 #include <troupe/tune/detail/stop_signals.hpp>
 
 #include <atomic>
@@ -5,6 +6,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 using troupe::tune::detail::StopSignals;
 
@@ -54,6 +56,26 @@ TEST_CASE("what was installed before comes back") {
   std::raise(SIGINT);
   CHECK(handled == 1);
   std::signal(SIGINT, SIG_DFL);
+}
+
+TEST_CASE("whoever could not be installed is forgotten, and the next one is installed") {
+  std::signal(SIGTERM, SIG_DFL);
+  struct rlimit before {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  struct rlimit none = before;
+  none.rlim_cur = 0;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  bool refused = false;
+  try {
+    const StopSignals signals([](const char*) {});
+  } catch (const troupe::Exception&) {
+    refused = true;
+  }
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(refused);
+  CHECK((handler_of(SIGTERM) == SIG_DFL));
+  const StopSignals signals([](const char*) {});
+  CHECK((handler_of(SIGTERM) != SIG_DFL));
 }
 
 TEST_CASE("a signal that was ignored stays ignored") {

@@ -55,13 +55,19 @@ class Watcher {
 public:
   void add(const Listener& listener) {
     const std::lock_guard life(life_mutex_);
-    const std::size_t before = [&] {
+    {
       const std::lock_guard lock(mutex_);
       listeners_.push_back(listener);
-      return listeners_.size() - 1;
-    }();
-    if (before == 0)
+      if (listeners_.size() > 1)
+        return;
+    }
+    try {
       install();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      listeners_.clear();
+      throw;
+    }
   }
 
   void remove(const Listener& listener) {

@@ -187,8 +187,8 @@ void RocksJournal::witness_loop() {
         return;
     }
     if (auto status = write_witness_now(); !status) {
-      // Whoever writes next gets it; until then there is nothing to lose.
-      log::debug("a store takes no more writes", {{"reason", fail(std::move(status).error())}});
+      // Whoever writes next gets it as an error; until then there is nothing to lose.
+      log::warning("a store takes no more writes", {{"reason", fail(std::move(status).error())}});
       return;
     }
     std::unique_lock lock(mutex_);
