@@ -5,6 +5,7 @@
 #include <troupe/tune/search/wrappers.hpp>
 
 #include <set>
+#include <utility>
 
 namespace troupe::tune {
 
@@ -19,12 +20,14 @@ std::vector<Subject> subjects() {
                    .finite_only = name == "brute_force",
                    .from_results = !blind.contains(name),
                    .slow = name == "gp" || name == "auto"});
-  all.push_back(
-      {.name = "limiter", .searcher = concurrency_limiter(cmaes(), {.max_concurrent = 3})});
-  all.push_back({.name = "batches",
-                 .searcher = concurrency_limiter(cmaes(), {.max_concurrent = 4, .batch = true})});
-  all.push_back({.name = "repeater", .searcher = repeater(cmaes(), 3), .repeats = true});
-  all.push_back({.name = "switch", .searcher = switch_searcher(random_search(), cmaes(), 12)});
+  const auto wrap = [&](std::string name, std::shared_ptr<const Searcher> searcher) {
+    all.push_back({.name = std::move(name), .searcher = std::move(searcher), .wrapper = true});
+  };
+  wrap("limiter", concurrency_limiter(cmaes(), {.max_concurrent = 3}));
+  wrap("batches", concurrency_limiter(cmaes(), {.max_concurrent = 4, .batch = true}));
+  wrap("switch", switch_searcher(random_search(), cmaes(), 12));
+  wrap("repeater", repeater(cmaes(), 3));
+  all.back().repeats = true;
   return all;
 }
 

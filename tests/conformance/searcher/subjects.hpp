@@ -15,6 +15,7 @@ struct Subject {
   bool repeats = false;      ///< a configuration may come twice
   bool finite_only = false;  ///< serves spaces with an end only
   bool from_results = true;  ///< suggests according to results
+  bool wrapper = false;      ///< around one of the others
   bool slow = false;         ///< needs many milliseconds for a suggestion
 };
 

@@ -49,7 +49,10 @@ TEST_CASE("rungs are at grace times the powers of the factor, up to max_t") {
   CHECK(driver.asha.rungs(1) == std::vector<double>{4, 16, 64});
   // log(1000) / log(10) is 2.9999999999999996: the rung at 1000 is there all the same.
   CHECK(Driver({.max_t = 1000, .reduction_factor = 10}).asha.rungs(0).size() == 4);
+  CHECK(Driver({.max_t = 81, .reduction_factor = 3}).asha.rungs(0) ==
+        std::vector<double>{1, 3, 9, 27, 81});
   CHECK(Driver({.max_t = 243, .reduction_factor = 3}).asha.rungs(0).size() == 6);
+  CHECK(Driver({.max_t = 729, .reduction_factor = 3}).asha.rungs(0).size() == 7);
 }
 
 TEST_CASE("the first to come go on, then the best share of all that came") {
@@ -110,6 +113,17 @@ TEST_CASE("the reason names the rung, and max_t ends every trial") {
   CHECK(driver.result(3, 4, 0.4) == "asha: rung 4");
   CHECK(driver.result(0, 19, 0.5) == "");
   CHECK(driver.result(0, 20, 0.5) == "asha: max_t 20");
+}
+
+TEST_CASE("a trial that reports now and then is judged by its first result past a rung") {
+  Driver driver({.max_t = 8, .reduction_factor = 2});
+  for (std::uint32_t i = 0; i < 3; ++i)
+    driver.add(i);
+  CHECK(driver.result(0, 3, 0.5) == "");
+  CHECK(driver.result(1, 3, 0.4) == "asha: rung 2");
+  CHECK(driver.result(2, 2, 0.45) == "asha: rung 2");
+  CHECK(driver.result(0, 7, 0.5) == "");
+  CHECK(driver.result(0, 9, 0.5) == "asha: max_t 8");
 }
 
 TEST_CASE("a trial that jumps over a rung is judged at the highest only") {

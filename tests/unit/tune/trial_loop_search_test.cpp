@@ -1,3 +1,4 @@
+#include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <memory>
@@ -13,7 +14,8 @@
 namespace troupe::tune {
 namespace {
 
-/// Suggests ten times the number of results it has seen, plus the number of the trial.
+/// Suggests ten times the number of results it has seen, those of trials that somebody stopped
+/// tenfold, plus the number of the trial.
 class Witness final : public ModelSearcher {
 public:
   std::string name() const override { return "witness"; }
@@ -23,7 +25,8 @@ protected:
   Result<Proposal> propose(TrialId trial, std::uint32_t) const override {
     std::uint64_t steps = 0;
     for (const auto& observation : history().all())
-      steps += observation.step;
+      steps +=
+          observation.step * (observation.state == detail::Observation::State::pruned ? 10U : 1U);
     return Proposal{.point =
                         detail::Point{design().axes()[0].coordinate(10 * steps + trial.value)}};
   }
@@ -129,6 +132,16 @@ TEST_CASE("taking the decisions of a journal again gives the same, suggestions i
   const auto again =
       TrialLoop::verify_replay(driver.journal, driver.searcher(), driver.scheduler());
   CHECK(again.value_or_throw() == driver.loop().fingerprint());
+}
+
+TEST_CASE("what a scheduler stops is told to the searcher, with its last result") {
+  auto definition = witnessed(3);
+  definition.tune_config.scheduler = asha({.reduction_factor = 2});
+  LoopDriver driver(definition, 2);
+  CHECK(driver.report(0, {{"loss", 0.5}})->verdict == Verdict::go_on);
+  CHECK(driver.report(1, {{"loss", 0.9}})->verdict == Verdict::stop);
+  driver.end(1);
+  CHECK(driver.row(2).config.at("x") == Value(10 * (1 + 10) + 2));
 }
 
 TEST_CASE("points to evaluate, known results and constraints reach the searcher") {

@@ -1,6 +1,7 @@
 #include <troupe/tune/search/model_searcher.hpp>
 #include <troupe/tune/search/random_search.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -54,11 +55,26 @@ std::set<Config> ask_all(Searcher& searcher, std::size_t limit = 1000) {
   return all;
 }
 
-TEST_CASE("a proposal that was tried before is replaced by a random one that was not") {
+TEST_CASE("a proposal that was tried before is replaced by one near it that was not") {
   Stubborn searcher;
-  searcher.setup(context({{"x", uniform(0, 1)}})).value_or_throw();
-  CHECK(ask_all(searcher, 50).size() == 50);
+  searcher.setup(context({{"n", randint(0, 1001)}, {"x", uniform(0, 1)}})).value_or_throw();
+  const auto real = ask_all(searcher, 50);
+  CHECK(real.size() == 50);
   CHECK(searcher.notes == 1);  // the first proposal alone was taken
+  searcher.setup(context({{"n", randint(0, 1001)}})).value_or_throw();
+  const auto whole = ask_all(searcher, 50);
+  CHECK(whole.size() == 50);
+  const auto [low, high] = std::minmax_element(whole.begin(), whole.end());
+  CHECK(high->at("n").as_int() - low->at("n").as_int() < 200);
+}
+
+TEST_CASE("a proposal that breaks a rule is replaced by one near it that does not") {
+  Stubborn searcher;
+  ParamSpace space{{"a", randint(0, 1001)}, {"b", randint(0, 1001)}};
+  space.require(less("a", "b"));
+  searcher.setup(context(space)).value_or_throw();
+  for (const Config& config : ask_all(searcher, 50))
+    CHECK(config.at("b").as_int() - config.at("a").as_int() < 400);
 }
 
 TEST_CASE("a finite space is given out completely, each configuration once, and is exhausted") {

@@ -160,6 +160,9 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
         return candidate.point;
       --skip;
     }
+  // On a grid the best ones are soon tried: `suggest` goes on near them.
+  if (skip == attempt && !ranked.empty() && design().discrete())
+    return ranked.front().point;
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,8 @@ using detail::Point;
 
 /// Counters of random numbers from here on belong to this class.
 constexpr std::uint32_t own_counters = 1'000'000;
+/// Points near a proposal drawn before random ones are taken.
+constexpr std::uint32_t max_near = 100;
 /// Random configurations drawn before the search for an allowed or new one is given up.
 constexpr std::uint32_t max_draws = 10'000;
 /// Grids up to this size are searched cell by cell for what was not tried.
@@ -19,6 +22,30 @@ constexpr std::uint64_t max_scan = std::uint64_t{1} << 20;
 
 constexpr std::string_view note_point = "point";
 constexpr std::string_view note_model = "model";
+
+/// A point that differs from `point` in one existing parameter at least, most of the time: by up to
+/// `reach` >= 1 steps of a grid, another category, or about reach / 512 of a continuous range.
+Point moved(const detail::Design& design, Point point, double reach, Random& random) {
+  const std::size_t first = random.below(point.size());
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    const detail::Axis& axis = design.axes()[i];
+    const bool moves = i == first || random.chance(1 / static_cast<double>(point.size()));
+    if (!moves || !detail::exists(point[i]))
+      continue;
+    if (axis.categorical()) {
+      point[i] = static_cast<double>(random.below(axis.count()));
+    } else if (axis.continuous()) {
+      point[i] += random.normal() * reach / 512;
+    } else {
+      const auto last = static_cast<double>(axis.count() - 1);
+      const double steps = 1 + static_cast<double>(random.below(static_cast<std::uint64_t>(reach)));
+      const double index =
+          static_cast<double>(axis.index(point[i])) + (random.chance(0.5) ? steps : -steps);
+      point[i] = axis.coordinate(static_cast<std::uint64_t>(std::clamp(index, 0.0, last)));
+    }
+  }
+  return point;
+}
 
 Error no_objective(const std::string& name) {
   return Error(ErrorCode::invalid_argument,
@@ -80,18 +107,37 @@ bool ModelSearcher::fits(const Config& config, bool fresh) const {
 }
 
 Result<Suggestion> ModelSearcher::proposal(TrialId trial, bool fresh) const {
+  std::optional<Point> last;
   for (std::uint32_t attempt = 0; attempt < attempts(); ++attempt) {
     TROUPE_TRY(proposal, propose(trial, attempt));
     if (proposal.wait && history_.running() > 0)
       return Suggestion::nothing_now();
     if (!proposal.point)
       break;
-    Config config = design_.decode(design_.canonical(std::move(*proposal.point)));
+    last = design_.canonical(std::move(*proposal.point));
+    Config config = design_.decode(*last);
     if (fits(config, fresh))
       return Suggestion::of(std::move(config),
                             Map{{std::string(note_model), std::move(proposal.note)}});
   }
+  if (last && needs_objective())
+    if (auto config = nearby(*last, trial, fresh))
+      return Suggestion::of(std::move(*config), Map{{std::string(note_model), Value()}});
   return random_suggestion(trial, fresh);
+}
+
+std::optional<Config> ModelSearcher::nearby(const Point& point, TrialId trial, bool fresh) const {
+  if (point.empty())
+    return std::nullopt;
+  Random random = this->random(trial, own_counters - 2);
+  for (std::uint32_t i = 0; i < max_near; ++i) {
+    // From the next value to 256 steps away.
+    const double reach = std::exp2(8.0 * i / max_near);
+    Config config = design_.decode(design_.canonical(moved(design_, point, reach, random)));
+    if (fits(config, fresh))
+      return config;
+  }
+  return std::nullopt;
 }
 
 Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) const {

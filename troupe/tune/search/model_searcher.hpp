@@ -48,7 +48,8 @@ protected:
   /// Proposal number `attempt` = 0, 1, ... for the same trial: the earlier ones could not be taken
   /// (tried before, or not allowed). Errors end the search.
   [[nodiscard]] virtual Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const = 0;
-  /// How many attempts pay; afterwards random points are taken. 0: only random ones.
+  /// How many attempts pay; afterwards points near the last one are tried, if the algorithm learns,
+  /// and then random ones. 0: only random ones.
   [[nodiscard]] virtual std::uint32_t attempts() const { return 3; }
   /// A trial was created from this proposal; the note is null when it came from elsewhere.
   virtual void proposed(const detail::Observation& observation, const Value& note) {
@@ -68,7 +69,7 @@ protected:
   /// Trials created so far, those from elsewhere included.
   [[nodiscard]] std::uint64_t created() const { return created_; }
   /// Random numbers for a suggestion. Different counters give independent sequences; those from
-  /// 1,000,000 on are used by this class.
+  /// 999,000 on are used by this class.
   [[nodiscard]] Random random(TrialId trial, std::uint32_t counter) const {
     return Random(context_.seed, trial.value, RandomPurpose::searcher, counter);
   }
@@ -79,6 +80,9 @@ private:
   /// What is asked of a configuration: to be allowed, and new if `fresh`.
   [[nodiscard]] bool fits(const Config& config, bool fresh) const;
   [[nodiscard]] Result<Suggestion> proposal(TrialId trial, bool fresh) const;
+  /// What fits near a proposal that does not.
+  [[nodiscard]] std::optional<Config> nearby(const detail::Point& point, TrialId trial,
+                                             bool fresh) const;
   [[nodiscard]] Result<Suggestion> random_suggestion(TrialId trial, bool fresh) const;
   [[nodiscard]] std::optional<Config> unseen_cell(TrialId trial) const;
   void learn(detail::Observation& observation, const Metrics& metrics) const;
