@@ -2,6 +2,8 @@
 #include <troupe/serialization/objective.hpp>
 #include <troupe/serialization/value.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -41,6 +43,17 @@ Result<double> metric_number(const Metrics& metrics, std::string_view path) {
   return Error(ErrorCode::invalid_argument, "the metric '" + std::string(path) +
                                                 "' must be a number, but a " +
                                                 std::string(value->type_name()) + " was reported");
+}
+
+double constraint_violation(const Metrics& metrics, const std::vector<std::string>& constraints) {
+  double sum = 0;
+  for (const std::string& path : constraints) {
+    const auto value = metric_number(metrics, path);
+    if (!value || std::isnan(*value))
+      return std::numeric_limits<double>::infinity();
+    sum += std::max(0.0, *value);
+  }
+  return sum;
 }
 
 }  // namespace troupe

@@ -4,7 +4,9 @@
 #include <troupe/serialization/map.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 /// What "better" means: a number out of the metrics, and the direction it should go.
 namespace troupe {
@@ -35,6 +37,10 @@ constexpr Ending enum_last(Ending) noexcept {
 /// A metric as a number. `path` may be nested ("env/reward"). Booleans count as 0 and 1, null as
 /// NaN. Errors: not_found naming close matches, invalid_argument for text, lists and maps.
 Result<double> metric_number(const Metrics& metrics, std::string_view path);
+
+/// How far a result is from being feasible: the sum of what the metrics `constraints` are above 0;
+/// infinite where one is missing, NaN or no number. 0: feasible.
+double constraint_violation(const Metrics& metrics, const std::vector<std::string>& constraints);
 
 /// The value turned so that more is better. NaN stays NaN.
 constexpr double score_of(double value, Mode mode) noexcept {

@@ -27,6 +27,7 @@ BoardOptions board_options(const ExperimentSpec& spec, const std::filesystem::pa
           .path = experiment_dir.string(),
           .metric = spec.metric,
           .mode = spec.mode,
+          .constraints = spec.constraints,
           .planned = planned,
           .cpus_per_trial = spec.resources.cpus,
           .cpus_total = cpus,

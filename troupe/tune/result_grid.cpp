@@ -5,6 +5,7 @@
 #include <troupe/tune/report/progress_board.hpp>
 #include <troupe/tune/report/text.hpp>
 #include <troupe/tune/result_grid.hpp>
+#include <troupe/tune/search/pareto.hpp>
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,21 @@ Error error_of(const TrialRow& row) {
   return Error(user ? ErrorCode::user_code : ErrorCode::unavailable, row.name + ": " + row.error);
 }
 
+std::vector<ResultGrid::Trial> healthy_trials(const ResultGrid& results) {
+  std::vector<ResultGrid::Trial> healthy;
+  for (auto trial : results)
+    if (trial.state != TrialState::error)
+      healthy.push_back(std::move(trial));
+  return healthy;
+}
+
+std::vector<Metrics> last_results(const std::vector<ResultGrid::Trial>& trials) {
+  std::vector<Metrics> results;
+  for (const auto& trial : trials)
+    results.push_back(trial.metrics);
+  return results;
+}
+
 /// Why there may be no results: what ended the experiment, or the first trial that failed.
 std::string what_went_wrong(const ResultGrid& results) {
   if (!results.message().empty())
@@ -251,7 +267,7 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
 
   std::optional<TrialId> best;
   double best_value = nan;
-  bool best_failed = false;
+  std::pair<bool, double> best_flaw;  // failed, violation of constraints: less is better
   std::set<std::string> seen;
   for (const TrialId id : data_->trials()) {
     ScopeValue value(scope, direction);
@@ -265,7 +281,8 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
       }
     };
     const TrialRow row = read_trial(reader, id).value_or_throw();
-    const bool failed = row.state == TrialState::error;
+    const std::pair flaw(row.state == TrialState::error,
+                         constraint_violation(row.metrics, spec().constraints));
     if (scope == Scope::last) {
       take(trial_of(reader, data_->dir, row).metrics);
     } else {
@@ -278,10 +295,10 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
       continue;
     const bool better =
         better_score(score_of(value.value(), direction), score_of(best_value, direction));
-    if (!best || (failed == best_failed ? better : best_failed)) {
+    if (!best || flaw < best_flaw || (flaw == best_flaw && better)) {
       best = id;
       best_value = value.value();
-      best_failed = failed;
+      best_flaw = flaw;
     }
   }
   if (!best) {
@@ -299,6 +316,29 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
   answer.scope = scope;
   answer.score = best_value;
   return answer;
+}
+
+std::vector<Objective> ResultGrid::objectives() const {
+  if (spec().metric.empty())
+    throw Exception(ErrorCode::failed_precondition,
+                    "the experiment has no objective: set TuneConfig.metric and mode");
+  std::vector<Objective> all{{spec().metric, spec().mode}};
+  all.insert(all.end(), spec().more_objectives.begin(), spec().more_objectives.end());
+  return all;
+}
+
+std::vector<ResultGrid::Trial> ResultGrid::pareto_front() const {
+  std::vector<Trial> trials = healthy_trials(*this);
+  std::vector<Trial> front;
+  for (const std::size_t i :
+       tune::pareto_front(last_results(trials), objectives(), spec().constraints))
+    front.push_back(std::move(trials[i]));
+  return front;
+}
+
+double ResultGrid::hypervolume(const std::vector<double>& reference) const {
+  return tune::hypervolume(last_results(healthy_trials(*this)), objectives(), reference,
+                           spec().constraints);
 }
 
 std::vector<Metrics> ResultGrid::metrics_history(TrialId id) const {

@@ -90,10 +90,24 @@ public:
   /// The best trial. `metric` empty: metric and mode of TuneConfig; a metric without mode takes
   /// that of TuneConfig. Trials whose value is NaN or infinite are left out, unless `filter` is
   /// false: then infinities count and NaN is worse than everything. Trials without a result are
-  /// left out, and those that failed unless there is no other. The first of equals wins.
-  /// Throws not_found when no trial qualifies, failed_precondition when no metric is known.
+  /// left out. Those that failed come last, before them those whose last result breaks one of
+  /// TuneConfig's constraints, the ones that break them least first: such a trial is the answer
+  /// only where there is no other. The first of equals wins. Throws not_found when no trial
+  /// qualifies, failed_precondition when no metric is known.
   [[nodiscard]] Best best_result(const std::string& metric = {}, std::optional<Mode> mode = {},
                                  Scope scope = Scope::last, bool filter_nan_and_inf = true) const;
+
+  /// With several objectives (`TuneConfig::more_objectives`): the trials that no other one beats,
+  /// by their last results, in the order of creation. See tune/search/pareto.hpp. Trials that
+  /// failed or break a constraint are left out. Throws failed_precondition when no metric is known.
+  [[nodiscard]] std::vector<Trial> pareto_front() const;
+
+  /// The volume between that front and `reference`, a value for each objective that is worse than
+  /// any of interest: see tune/search/pareto.hpp.
+  [[nodiscard]] double hypervolume(const std::vector<double>& reference) const;
+
+  /// The objectives of the experiment: metric and mode of TuneConfig, then `more_objectives`.
+  [[nodiscard]] std::vector<Objective> objectives() const;
 
   /// All results of a trial in order, from the journal: one entry per training iteration.
   [[nodiscard]] std::vector<Metrics> metrics_history(TrialId id) const;

@@ -137,8 +137,9 @@ private:
     const Metrics metrics{{"time", static_cast<double>(steps[i])}, {"loss", loss}};
     const auto decision = asha_.decide(worker->trial, metrics).value_or_throw();
     asha_.record(worker->trial, metrics, decision);
-    if (decision.action == tune::ScheduleAction::stop) {
-      asha_.on_complete(worker->trial, Ending::stopped, &metrics);
+    if (decision.action != tune::ScheduleAction::go_on) {
+      const bool finished = decision.action == tune::ScheduleAction::finish;
+      asha_.on_complete(worker->trial, finished ? Ending::finished : Ending::stopped, &metrics);
       worker.reset();
     }
     return loss;

@@ -23,8 +23,11 @@ public:
     const Metrics metrics{{"training_iteration", time}, {"score", std::move(score)}};
     const auto decision = asha.decide(TrialId(trial), metrics).value_or_throw();
     asha.record(TrialId(trial), metrics, decision);
-    if (decision.action == ScheduleAction::stop)
-      asha.on_complete(TrialId(trial), Ending::stopped, &metrics);
+    if (decision.action != ScheduleAction::go_on)
+      asha.on_complete(
+          TrialId(trial),
+          decision.action == ScheduleAction::finish ? Ending::finished : Ending::stopped, &metrics);
+    last_action = decision.action;
     return decision.reason;
   }
   /// One new trial whose first result is `score`.
@@ -35,6 +38,7 @@ public:
 
   Asha asha;
   std::uint32_t next = 0;
+  ScheduleAction last_action = ScheduleAction::go_on;
 };
 
 std::string setup_error(AshaOptions options, const std::string& metric = "score") {
@@ -104,15 +108,17 @@ TEST_CASE("a null metric counts as NaN, text is an error") {
   CHECK(!driver.asha.decide(TrialId(0), text).has_value());
 }
 
-TEST_CASE("the reason names the rung, and max_t ends every trial") {
+TEST_CASE("the reason names the rung, and max_t finishes every trial") {
   Driver driver({.max_t = 20, .reduction_factor = 4});
   for (std::uint32_t i = 0; i < 4; ++i)
     driver.add(i);
   for (std::uint32_t i = 0; i < 3; ++i)
     CHECK(driver.result(i, 4, 0.5) == "");
   CHECK(driver.result(3, 4, 0.4) == "asha: rung 4");
+  CHECK(driver.last_action == ScheduleAction::stop);
   CHECK(driver.result(0, 19, 0.5) == "");
   CHECK(driver.result(0, 20, 0.5) == "asha: max_t 20");
+  CHECK(driver.last_action == ScheduleAction::finish);
 }
 
 TEST_CASE("a trial that reports now and then is judged by its first result past a rung") {

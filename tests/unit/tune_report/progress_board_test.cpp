@@ -91,6 +91,24 @@ TEST_CASE("counts go on from where they were") {
   CHECK(board.snapshot(0, 0).actor_starts == 4);
 }
 
+TEST_CASE("a trial that breaks a constraint is the best only where no other is there") {
+  auto constrained = options();
+  constrained.constraints = {"memory"};
+  ProgressBoard board(constrained);
+  const auto with_memory = [](TrialView trial, Value memory) {
+    trial.metrics["memory"] = std::move(memory);
+    return trial;
+  };
+  board.update(with_memory(view(1, "RUNNING", 1, 1.0), 5));
+  CHECK(board.snapshot(0, 0).best->trial == "T_1");
+  board.update(with_memory(view(2, "TERMINATED", 1, 3.0), 2));
+  CHECK(board.snapshot(0, 0).best->trial == "T_2");
+  board.update(view(3, "TERMINATED", 1, 0.5));
+  CHECK(board.snapshot(0, 0).best->trial == "T_2");
+  board.update(with_memory(view(4, "RUNNING", 1, 9.0), 0));
+  CHECK(board.snapshot(0, 0).best->trial == "T_4");
+}
+
 TEST_CASE("the best trial is the one whose last result is, as in the results of the experiment") {
   ProgressBoard board(options());
   board.update(view(3, "RUNNING", 1, 2.0));

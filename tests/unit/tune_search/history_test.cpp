@@ -59,6 +59,23 @@ TEST_CASE("a saved history reads back equal") {
   CHECK(back.find(TrialId(1))->violation == 0.5);
 }
 
+TEST_CASE("a running trial may turn out to lie elsewhere, one that is over may not") {
+  History history = example();
+  history.amend(TrialId(4), {0.9, 0.5}, 555);
+  CHECK(history.find(TrialId(4))->point == Point{0.9, 0.5});
+  CHECK(history.seen(555));
+  CHECK(history.seen(100));  // trial 0 has it, too
+  history.amend(TrialId(4), {0.9, 0.25}, 556);
+  CHECK_FALSE(history.seen(555));
+  history.amend(TrialId(1), {0.5, 0.5}, 777);
+  CHECK_FALSE(history.seen(777));
+  history.amend(TrialId(9), {0.5, 0.5}, 778);
+  CHECK(history.size() == 5);
+  History back;
+  REQUIRE(back.restore(history.save(), 2).has_value());
+  CHECK(back.distinct() == history.distinct());
+}
+
 TEST_CASE("damaged histories are refused and change nothing") {
   const Value good = example().save();
   List no_point = good.as_list();

@@ -58,6 +58,19 @@ TEST_CASE("categories, whole numbers and logarithms are weighed alike") {
     CHECK(shares.at(name) > 3 * shares.at("none"));
 }
 
+TEST_CASE("each of few whole numbers counts by itself, also on a logarithmic axis") {
+  // With one cell a step of the axis 3 and 4 would share one, and what tells them apart be nothing.
+  const ParamSpace space{{"n", lograndint(1, 5)}, {"none", lograndint(1, 5)}};
+  const auto shares =
+      importance(space, [](const Config& c) { return c.at("n").as_int() == 3 ? 0.0 : 1.0; });
+  CHECK(shares.at("n") > 0.9);
+  const ParamSpace even{{"linear", randint(1, 5)}, {"log", lograndint(1, 5)}};
+  const auto equal = importance(even, [](const Config& c) {
+    return (c.at("linear").as_int() == 3 ? 0.0 : 1.0) + (c.at("log").as_int() == 3 ? 0.0 : 1.0);
+  });
+  CHECK(equal.at("log") == doctest::Approx(0.5).epsilon(0.25));
+}
+
 TEST_CASE("a parameter that exists only sometimes counts where it exists") {
   const ParamSpace space{{"kind", choice({"x", "y"})},
                          {"of_x", when("kind", {"x"}, uniform(0, 1))},

@@ -1,9 +1,11 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/tpe.hpp>
 #include <troupe/tune/study/study.hpp>
 
 #include <cmath>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -46,6 +48,55 @@ TEST_CASE("half, saved, and the other half equal the whole") {
     const bool equal = second.save() == whole.save();
     CHECK(equal);
   }
+}
+
+/// Counts how often a search is begun anew, and what it hears of unused parameters.
+class Counting final : public Searcher {
+public:
+  struct Counts {
+    int setups = 0;
+    int amended = 0;
+  };
+  explicit Counting(std::shared_ptr<Counts> counts) : counts_(std::move(counts)) {}
+  std::string name() const override { return "counting"; }
+  std::unique_ptr<Searcher> clone() const override {
+    return std::unique_ptr<Counting>(new Counting(*this));
+  }
+  Status setup(const SearchContext& context) override {
+    ++counts_->setups;
+    return inner_->setup(context);
+  }
+  Result<Suggestion> suggest(TrialId trial) const override { return inner_->suggest(trial); }
+  void record(TrialId trial, const Config& config, const Value& note) override {
+    inner_->record(trial, config, note);
+  }
+  void amend(TrialId trial, const Config& config) override {
+    ++counts_->amended;
+    inner_->amend(trial, config);
+  }
+  void on_complete(TrialId trial, Ending ending, const Metrics* last) override {
+    inner_->on_complete(trial, ending, last);
+  }
+  Value save() const override { return inner_->save(); }
+  Status restore(const Value& state) override { return inner_->restore(state); }
+
+private:
+  Counting(const Counting& other) : counts_(other.counts_), inner_(other.inner_->clone()) {}
+
+  std::shared_ptr<Counts> counts_;
+  std::unique_ptr<Searcher> inner_ = tpe()->clone();
+};
+
+TEST_CASE(
+    "the searcher keeps its model while the space stays as it is, and hears what was unused") {
+  const auto counts = std::make_shared<Counting::Counts>();
+  Study study({.searcher = std::make_shared<Counting>(counts), .seed = 3});
+  study.optimize(booster, 60);
+  const int at_first = counts->setups;
+  CHECK(at_first <= 5);
+  study.optimize(booster, 60);
+  CHECK(counts->setups == at_first);
+  CHECK(counts->amended > 60);
 }
 
 TEST_CASE("the same name with another range takes what fits of the old results") {

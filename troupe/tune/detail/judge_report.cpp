@@ -172,10 +172,12 @@ void Judge::ask_scheduler(const Trial& trial, const Reported& event, Decision& d
     case ScheduleAction::go_on:
       return;
     case ScheduleAction::stop:
-      return stop(decision,
-                  decision.schedule->reason.empty() ? parts_.setting.spec.scheduler
-                                                    : decision.schedule->reason,
-                  Ending::stopped);
+    case ScheduleAction::finish:
+      return stop(
+          decision,
+          decision.schedule->reason.empty() ? parts_.setting.spec.scheduler
+                                            : decision.schedule->reason,
+          decision.schedule->action == ScheduleAction::finish ? Ending::finished : Ending::stopped);
     case ScheduleAction::pause:
       decision.verdict = Verdict::pause;
       decision.outcome = Outcome::pausing;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 
 namespace troupe::tune {
 
@@ -155,7 +156,8 @@ std::optional<ProgressBoard::Candidate> ProgressBoard::candidate(const TrialView
   const auto value = metric_number(trial.metrics, options_.metric);
   if (!value || !std::isfinite(*value))
     return std::nullopt;
-  return Candidate{.score = score_of(*value, options_.mode),
+  return Candidate{.violation = constraint_violation(trial.metrics, options_.constraints),
+                   .score = score_of(*value, options_.mode),
                    .id = trial.id,
                    .best = {.trial = trial.name,
                             .metric = options_.metric,
@@ -168,9 +170,9 @@ std::optional<ProgressBoard::Candidate> ProgressBoard::candidate(const TrialView
 void ProgressBoard::take_better(std::optional<Candidate>& best, std::optional<Candidate> other) {
   if (!other)
     return;
-  const bool better = !best || better_score(other->score, best->score) ||
-                      (other->score == best->score && other->id < best->id);
-  if (better)
+  // Less is better.
+  const auto rank = [](const Candidate& c) { return std::tuple(c.violation, -c.score, c.id); };
+  if (!best || rank(*other) < rank(*best))
     best = std::move(other);
 }
 

@@ -37,6 +37,7 @@ struct BoardOptions {
   std::string path{};
   std::string metric{};  ///< empty: the first metrics that come are shown, and there is no best one
   Mode mode = Mode::max;
+  std::vector<std::string> constraints{};  ///< metrics: <= 0 where a trial is feasible
   std::optional<uint64_t> planned{};
   double cpus_per_trial = 1;
   double cpus_total = 0;
@@ -75,6 +76,7 @@ private:
   void forget(TrialId id, std::size_t state);
   void learn_columns(const TrialView& trial);
   struct Candidate {
+    double violation = 0;  ///< of constraints
     double score = 0;
     TrialId id{};
     ProgressBest best{};

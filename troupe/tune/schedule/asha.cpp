@@ -167,7 +167,7 @@ Result<ScheduleDecision> Asha::decide(TrialId trial, const Metrics& metrics) con
   TROUPE_TRY(time, metric_number(metrics, options_.time_attr));
   TROUPE_TRY(value, metric_number(metrics, metric_));
   if (reached(options_.max_t, time))
-    return ScheduleDecision{ScheduleAction::stop, "asha: max_t " + text(options_.max_t), {}};
+    return ScheduleDecision{ScheduleAction::finish, "asha: max_t " + text(options_.max_t), {}};
   const auto found = live_.find(trial);
   const int k = found != live_.end() ? rung_for(found->second, time) : -1;
   if (k < 0)

@@ -15,7 +15,7 @@ namespace troupe::tune {
 struct AshaOptions {
   /// What counts as time: a metric that grows, with every result.
   std::string time_attr = "training_iteration";
-  /// A trial stops here at the latest.
+  /// A trial that comes so far is finished.
   double max_t = 100;
   /// No trial stops before.
   double grace_period = 1;

@@ -24,17 +24,18 @@ struct ScheduleContext {
 /// What becomes of a trial after a result.
 enum class ScheduleAction : std::uint8_t {
   go_on,
-  pause,  ///< save a checkpoint, let the worker go; `choose_trial_to_run` decides when it goes on
-  stop,
+  pause,   ///< save a checkpoint, let the worker go; `choose_trial_to_run` decides when it goes on
+  stop,    ///< before its end: it counts as far as it came
+  finish,  ///< it has had all that there was to be had: it counts in full
 };
 
 constexpr ScheduleAction enum_last(ScheduleAction) noexcept {
-  return ScheduleAction::stop;
+  return ScheduleAction::finish;
 }
 
 struct ScheduleDecision {
   ScheduleAction action = ScheduleAction::go_on;
-  std::string reason{};  ///< why it stops, for people: "asha: rung 4". Empty for go_on.
+  std::string reason{};  ///< why it ends, for people: "asha: rung 4". Empty for go_on.
   Value note{};          ///< whatever the scheduler wants back in `record`
 
   template <class Archive>

@@ -168,7 +168,8 @@ private:
       return;
     }
     require(!decision->reason.empty(), "who stops has a reason");
-    complete(trial, Ending::stopped);
+    const bool finished = decision->action == ScheduleAction::finish;
+    complete(trial, finished ? Ending::finished : Ending::stopped);
   }
 
   void complete(TrialId trial, Ending ending) {

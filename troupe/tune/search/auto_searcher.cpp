@@ -89,6 +89,10 @@ public:
     ++created_;
     running_.insert(trial);
   }
+  void amend(TrialId trial, const Config& config) override {
+    for (const auto& member : members_)
+      member->amend(trial, config);
+  }
   void on_result(TrialId trial, const Metrics& metrics) override {
     for (const auto& member : members_)
       member->on_result(trial, metrics);

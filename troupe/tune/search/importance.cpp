@@ -20,15 +20,19 @@ struct Sample {
   double score = 0;  ///< more is better
 };
 
+/// Has each value a cell of its own?
+bool by_value(const Axis& axis) {
+  return axis.categorical() || (!axis.continuous() && axis.count() <= max_cells);
+}
+
 std::size_t cells_of(const Axis& axis) {
-  if (axis.categorical())
-    return static_cast<std::size_t>(axis.count());
-  return axis.continuous() ? max_cells
-                           : std::min(max_cells, static_cast<std::size_t>(axis.count()));
+  return by_value(axis) ? static_cast<std::size_t>(axis.count()) : max_cells;
 }
 
 std::size_t cell_of(const Axis& axis, double coordinate, std::size_t cells) {
-  const double place = axis.categorical() ? coordinate : coordinate * static_cast<double>(cells);
+  if (by_value(axis))
+    return static_cast<std::size_t>(axis.index(coordinate));
+  const double place = coordinate * static_cast<double>(cells);
   return std::min(static_cast<std::size_t>(std::max(place, 0.0)), cells - 1);
 }
 

@@ -204,6 +204,12 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
   proposed(*history_.find(trial), model != nullptr ? *model : Value());
 }
 
+void ModelSearcher::amend(TrialId trial, const Config& config) {
+  auto point = design_.encode(config);
+  if (point)
+    history_.amend(trial, std::move(*point), detail::fingerprint(config));
+}
+
 void ModelSearcher::learn(Observation& observation, const Metrics& metrics) const {
   std::vector<double> losses;
   for (const Objective& objective : context_.objectives) {

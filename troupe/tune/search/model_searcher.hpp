@@ -23,6 +23,7 @@ public:
   [[nodiscard]] Status setup(const SearchContext& context) final;
   [[nodiscard]] Result<Suggestion> suggest(TrialId trial) const final;
   void record(TrialId trial, const Config& config, const Value& note) final;
+  void amend(TrialId trial, const Config& config) final;
   void on_result(TrialId trial, const Metrics& metrics) final;
   void on_complete(TrialId trial, Ending ending, const Metrics* last) final;
   [[nodiscard]] Value save() const final;

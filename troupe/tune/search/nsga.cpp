@@ -78,8 +78,9 @@ Status Nsga::begin() {
   return ok();
 }
 
-/// Each as likely for NSGA-III, whose survivors are spread already; otherwise the better of two,
-/// which are sorted by rank and distance.
+/// Each as likely for NSGA-III, whose survivors are spread already; otherwise the one of two that
+/// has the better rank, among equals that which survived longer. (The more distant one instead
+/// gives less volume up to some 1,000 trials of ZDT1 and ZDT2 and a few per cent more beyond.)
 const Point& Nsga::parent(Random& random) const {
   std::size_t chosen = static_cast<std::size_t>(random.below(parents_.size()));
   if (!niches_)

@@ -110,11 +110,7 @@ void Optimizer::tell_failed(TrialId id) {
 }
 
 bool Optimizer::feasible(const Metrics& metrics) const {
-  return std::all_of(context_.constraints.begin(), context_.constraints.end(),
-                     [&](const std::string& name) {
-                       const auto value = metric_number(metrics, name);
-                       return value && *value <= 0;
-                     });
+  return constraint_violation(metrics, context_.constraints) == 0;
 }
 
 std::optional<Optimizer::Trial> Optimizer::best() const {

@@ -21,11 +21,8 @@ void require_objectives(const std::vector<Objective>& objectives) {
 std::optional<detail::Losses> losses_of(const Metrics& metrics,
                                         const std::vector<Objective>& objectives,
                                         const std::vector<std::string>& constraints) {
-  for (const std::string& constraint : constraints) {
-    const auto excess = metric_number(metrics, constraint);
-    if (!excess || !(*excess <= 0))
-      return std::nullopt;
-  }
+  if (constraint_violation(metrics, constraints) > 0)
+    return std::nullopt;
   detail::Losses losses;
   for (const Objective& objective : objectives) {
     const auto value = metric_number(metrics, objective.metric);

@@ -133,6 +133,15 @@ public:
   /// an unknown origin (a trial added by hand) has a null note.
   virtual void record(TrialId trial, const Config& config, const Value& note) = 0;
 
+  /// The trial, which still runs, uses this configuration instead of the recorded one: code that
+  /// asks for its parameters one by one (`Study`) did not need all of them, or drew one by itself.
+  /// At most once a trial, before `on_complete`. An algorithm may ignore it: then it takes what was
+  /// recorded for what was tried.
+  virtual void amend(TrialId trial, const Config& config) {
+    (void)trial;
+    (void)config;
+  }
+
   /// A result after which the trial goes on. The metrics contain "training_iteration".
   virtual void on_result(TrialId trial, const Metrics& metrics) {
     (void)trial;

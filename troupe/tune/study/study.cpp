@@ -92,7 +92,8 @@ public:
     if (scheduler_ && !trial.prune) {
       const ScheduleDecision decision = scheduler_->decide(id, metrics).value_or_throw();
       scheduler_->record(id, metrics, decision);
-      trial.prune = decision.action == ScheduleAction::stop;
+      trial.prune = decision.action != ScheduleAction::go_on;
+      trial.had_all = decision.action == ScheduleAction::finish;
     }
     log_.push_back(List{"report", std::int64_t{id.value}, value, step});
   }
@@ -104,12 +105,15 @@ public:
       trial.shown.step = std::max<std::uint64_t>(trial.shown.step, 1);
     }
     trial.shown.pending = false;
+    if (ending == Ending::stopped && trial.had_all)
+      ending = Ending::finished;
     trial.shown.ending = ending;
     const Metrics metrics = metrics_of(trial.shown);
     const Metrics* last = trial.shown.value ? &metrics : nullptr;
-    // Of a trial that used something else than was suggested the searcher knows the wrong thing.
-    if (trial.shown.params != trial.asked)
-      stale_ = true;
+    if (trial.asked.empty())
+      stale_ = true;  // the searcher has never heard of it
+    else if (searcher_ && trial.shown.params != trial.asked)
+      searcher_->amend(id, fitting(trial.shown.params));
     if (searcher_)
       searcher_->on_complete(id, ending, last);
     if (scheduler_)
@@ -153,6 +157,7 @@ private:
     Config asked;  ///< what the searcher suggested
     std::map<std::string, Domain> domains;
     bool prune = false;
+    bool had_all = false;  ///< pruned where the scheduler lets nobody go further
   };
 
   Live& pending(TrialId id) {
@@ -181,6 +186,14 @@ private:
     return config;
   }
 
+  /// What a running trial has asked for so far, and what it was suggested for the rest.
+  static Config used(const Live& trial) {
+    Config config = trial.asked;
+    for (const auto& [name, value] : trial.shown.params)
+      config[name] = value;
+    return config;
+  }
+
   /// A searcher for the space as it is known now, that has seen everything.
   void prepare() {
     stale_ = false;
@@ -197,7 +210,7 @@ private:
     searcher_->setup(context).value_or_throw();
     for (const auto& [id, trial] : trials_)
       if (trial.shown.pending)
-        searcher_->record(id, fitting(trial.asked), Value());
+        searcher_->record(id, fitting(used(trial)), Value());
   }
 
   Suggestion suggest(TrialId id) const {
@@ -212,7 +225,7 @@ private:
   std::unique_ptr<Scheduler> scheduler_;
   std::map<std::string, Domain> space_;
   std::map<TrialId, Live> trials_;
-  bool stale_ = false;  ///< the searcher does not fit the space, or what was tried
+  bool stale_ = false;  ///< the searcher does not fit the space
   List log_;
 };
 

@@ -14,7 +14,7 @@
 namespace troupe::tune::detail {
 
 /// Which `count` points survive: whole ranks while they fit, of the last one those with the largest
-/// crowding distances. Indices, best first.
+/// crowding distances. Indices, by rank; in a rank that survives whole in their order.
 [[nodiscard]] std::vector<std::size_t> survivors_by_crowding(LossTable points,
                                                              std::span<const double> violations,
                                                              std::size_t count);

@@ -83,6 +83,18 @@ void History::begin(TrialId trial, Point point, std::uint64_t fingerprint) {
   observation.fingerprint = fingerprint;
 }
 
+void History::amend(TrialId trial, Point point, std::uint64_t fingerprint) {
+  Observation* observation = find(trial);
+  if (observation == nullptr || observation->over())
+    return;
+  const std::uint64_t before = std::exchange(observation->fingerprint, fingerprint);
+  observation->point = std::move(point);
+  seen_.insert(fingerprint);
+  if (std::none_of(all_.begin(), all_.end(),
+                   [&](const Observation& other) { return other.fingerprint == before; }))
+    seen_.erase(before);
+}
+
 Observation* History::find(TrialId trial) {
   return const_cast<Observation*>(std::as_const(*this).find(trial));
 }

@@ -52,6 +52,8 @@ class History {
 public:
   /// Adds a running trial; `point` is canonical. Nothing changes when the trial is there already.
   void begin(TrialId trial, Point point, std::uint64_t fingerprint);
+  /// The running trial lies elsewhere. Nothing changes when there is none.
+  void amend(TrialId trial, Point point, std::uint64_t fingerprint);
   /// The observation to change, or null pointer for an unknown trial.
   [[nodiscard]] Observation* find(TrialId trial);
   [[nodiscard]] const Observation* find(TrialId trial) const;

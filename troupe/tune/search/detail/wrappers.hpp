@@ -28,6 +28,7 @@ public:
   }
   Result<Suggestion> suggest(TrialId trial) const override;
   void record(TrialId trial, const Config& config, const Value& note) override;
+  void amend(TrialId trial, const Config& config) override { searcher_->amend(trial, config); }
   void on_result(TrialId trial, const Metrics& metrics) override;
   void on_complete(TrialId trial, Ending ending, const Metrics* last) override;
   Value save() const override;
@@ -64,6 +65,10 @@ public:
   std::optional<std::uint64_t> planned(const SearchContext& context) const override;
   Result<Suggestion> suggest(TrialId trial) const override;
   void record(TrialId trial, const Config& config, const Value& note) override;
+  void amend(TrialId trial, const Config& config) override {
+    if (const auto found = trial_.find(trial.value); found != trial_.end())
+      searcher_->amend(TrialId(found->second), config);
+  }
   void on_complete(TrialId trial, Ending ending, const Metrics* last) override;
   Value save() const override;
   Status restore(const Value& state) override;
@@ -102,6 +107,10 @@ public:
   Status setup(const SearchContext& context) override;
   Result<Suggestion> suggest(TrialId trial) const override;
   void record(TrialId trial, const Config& config, const Value& note) override;
+  void amend(TrialId trial, const Config& config) override {
+    first_->amend(trial, config);
+    second_->amend(trial, config);
+  }
   void on_result(TrialId trial, const Metrics& metrics) override;
   void on_complete(TrialId trial, Ending ending, const Metrics* last) override;
   Value save() const override;

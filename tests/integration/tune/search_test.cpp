@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tests/integration/tune/lab.hpp>
+
+// Searchers that learn, in whole experiments.
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+/// Two objectives that pull apart, and a constraint: x <= 0.75.
+Metrics two_sided(const Config& config) {
+  const double x = config.at("x").as_double();
+  return {{"left", x}, {"right", 1 - x}, {"over", x - 0.75}, {"gain", x}};
+}
+TROUPE_TRAINABLE_FUNCTION(two_sided);
+
+/// A metric that grows with training, so that results of unequal length cannot be compared; best at
+/// quality 1, where x is 0.3.
+class Grows : public tune::Trainable {
+public:
+  void setup(const Config& config) override {
+    quality_ = 1 - std::abs(config.at("x").as_double() - 0.3);
+    steps_ = 0;
+  }
+  Metrics step() override { return {{"score", quality_ * static_cast<double>(++steps_)}}; }
+  bool reset_config(const Config& config) override {
+    setup(config);
+    return true;
+  }
+
+private:
+  double quality_ = 0;
+  int steps_ = 0;
+};
+TROUPE_TRAINABLE(Grows);
+
+}  // namespace
+
+TEST_CASE("the best result keeps the constraints, unless there is none that does") {
+  Lab lab;
+  const auto run = [&](const std::string& name, std::vector<Config> points) {
+    const auto count = static_cast<std::int64_t>(points.size());
+    return tune::Tuner(lab.runtime, "two_sided",
+                       {.param_space = {{"x", tune::uniform(0, 1)}},
+                        .tune_config = {.metric = "gain",
+                                        .mode = Mode::max,
+                                        .constraints = {"over"},
+                                        .points_to_evaluate = std::move(points),
+                                        .num_samples = count,
+                                        .search_alg = tune::tpe()},
+                        .run_config = lab.run(Isolation::thread, name)})
+        .fit();
+  };
+  const auto mixed = run("mixed", {{{"x", 0.9}}, {{"x", 0.5}}, {{"x", 0.6}}, {{"x", 0.8}}});
+  CHECK(mixed.best_result().config.at("x") == Value(0.6));
+  const auto none = run("none", {{{"x", 0.9}}, {{"x", 0.8}}, {{"x", 0.85}}});
+  CHECK(none.best_result().config.at("x") == Value(0.8));
+}
+
+TEST_CASE("several objectives have a front and a volume instead of a best trial") {
+  Lab lab;
+  const std::vector<Config> points{{{"x", 0.25}}, {{"x", 0.5}}, {{"x", 0.9}}};
+  const auto results = tune::Tuner(lab.runtime, "two_sided",
+                                   {.param_space = {{"x", tune::uniform(0, 1)}},
+                                    .tune_config = {.metric = "left",
+                                                    .mode = Mode::min,
+                                                    .more_objectives = {{"right", Mode::min}},
+                                                    .constraints = {"over"},
+                                                    .points_to_evaluate = points,
+                                                    .num_samples = 3,
+                                                    .search_alg = tune::nsga2()},
+                                    .run_config = lab.run(Isolation::thread)})
+                           .fit();
+  CHECK(results.objectives().size() == 2);
+  std::set<double> front;
+  for (const auto& trial : results.pareto_front())
+    front.insert(trial.config.at("x").as_double());
+  CHECK(front == std::set<double>{0.25, 0.5});
+  CHECK(results.hypervolume({1, 1}) == doctest::Approx(0.75 * 0.25 + 0.5 * 0.25));
+}
+
+TEST_CASE("an experiment learns from the results of an earlier one") {
+  for (const auto& searcher : {tune::tpe(), tune::gp(), tune::cmaes()}) {
+    CAPTURE(searcher->name());
+    Lab lab;
+    const auto run = [&](const std::string& name, std::int64_t samples,
+                         std::vector<tune::KnownResult> known) {
+      return tune::Tuner(lab.runtime, "Quadratic",
+                         {.param_space = {{"x", tune::uniform(-100, 100)}, {"steps", 1}},
+                          .tune_config = {.metric = "loss",
+                                          .mode = Mode::min,
+                                          .known_results = std::move(known),
+                                          .num_samples = samples,
+                                          .reuse_actors = true,
+                                          .search_alg = searcher,
+                                          .seed = 5},
+                          .run_config = lab.run(Isolation::thread, name)})
+          .fit();
+    };
+    const auto first = run("first", 40, {});
+    const auto known = first.known_results();
+    CHECK(known.size() == 40);
+    // Of five random trials one in twenty experiments has one that is so near.
+    const auto second = run("second", 5, known);
+    CHECK(second.best_result().metrics.at("loss").as_double() < 1);
+  }
+}
+
+TEST_CASE("with ASHA a trial that reaches max_t is finished, and searchers learn what is good") {
+  for (const auto& searcher : {tune::auto_searcher(), tune::tpe()}) {
+    CAPTURE(searcher->name());
+    Lab lab;
+    const auto results =
+        tune::Tuner(lab.runtime, "Grows",
+                    {.param_space = {{"x", tune::uniform(0, 1)}},
+                     .tune_config = {.metric = "score",
+                                     .mode = Mode::max,
+                                     .num_samples = 60,
+                                     .reuse_actors = true,
+                                     .scheduler = tune::asha({.max_t = 9, .reduction_factor = 3}),
+                                     .search_alg = searcher,
+                                     .seed = 1,
+                                     .deterministic = true},
+                     .run_config = lab.run(Isolation::thread)})
+            .fit();
+    std::size_t finished = 0;
+    for (const auto& trial : results) {
+      CHECK((trial.ending == Ending::finished) == (trial.iteration == 9));
+      finished += trial.ending == Ending::finished ? 1 : 0;
+    }
+    CHECK(finished > 0);
+    CHECK(finished < 60);
+    CHECK(std::abs(results.best_result().config.at("x").as_double() - 0.3) < 0.02);
+  }
+}
