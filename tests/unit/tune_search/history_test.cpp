@@ -47,6 +47,7 @@ TEST_CASE("a violation is the sum of what constraints exceed, NaN exceeds everyt
   CHECK(!o.feasible());
   o.set_excess({std::nan("")});
   CHECK(o.violation == infinity);
+  CHECK(o.excess[0] == infinity);
 }
 
 TEST_CASE("a saved history reads back equal") {

@@ -87,11 +87,9 @@ std::optional<Point> GpSearcher::startup_point(TrialId trial, std::uint32_t atte
   // Where everything failed so far, the point farthest from all that was tried; else the next of
   // the sequence.
   constexpr std::uint32_t choices = 64;
-  const bool hopeless =
-      history().over() > 0 &&
-      std::all_of(history().all().begin(), history().all().end(), [](const Observation& o) {
-        return !o.over() || o.state == Observation::State::failed;
-      });
+  const bool hopeless = history().over() > 0 &&
+                        std::all_of(history().all().begin(), history().all().end(),
+                                    [](const Observation& o) { return !o.over() || fails(o); });
   std::optional<Point> best;
   double farthest = -1;
   for (std::uint32_t i = 0; i < choices; ++i) {
@@ -185,7 +183,7 @@ void GpSearcher::observed(const Observation& observation) {
   if (!observation.over())
     return;
   const bool own = region_.waits_for(observation.trial);
-  const bool good = observation.valued() && observation.state == Observation::State::complete &&
+  const bool good = !fails(observation) && observation.state == Observation::State::complete &&
                     observation.feasible();
   const double loss = good ? observation.losses[0] : infinity;
   if (own)

@@ -33,6 +33,11 @@ bool close(const Point& a, const Point& b) {
 
 }  // namespace
 
+bool fails(const Observation& o) {
+  return o.state == Observation::State::failed ||
+         (o.over() && std::find(o.losses.begin(), o.losses.end(), infinity) != o.losses.end());
+}
+
 double chebyshev(const Design& design, const Point& a, const Point& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -65,9 +70,28 @@ Eigen::VectorXd GpData::losses(std::size_t objective) const {
 }
 
 Eigen::VectorXd GpData::excess(std::size_t constraint) const {
+  constexpr double largest = 1e150;  // its square is finite still
+  double low = 0;
+  std::vector<double> broken;
+  for (const Observation* o : seen) {
+    const double value = o->excess[constraint];
+    if (value > 0 && value < infinity)
+      broken.push_back(std::min(value, largest));
+    else if (value > -infinity && value < 0)
+      low = std::min(low, std::max(value, -largest));
+  }
+  double unknown = low < 0 ? -low : 1;
+  if (!broken.empty()) {
+    const auto middle = broken.begin() + static_cast<std::ptrdiff_t>(broken.size() / 2);
+    std::nth_element(broken.begin(), middle, broken.end());
+    unknown = *middle;
+  }
   Eigen::VectorXd result(static_cast<Eigen::Index>(seen.size()));
-  for (std::size_t i = 0; i < seen.size(); ++i)
-    result[static_cast<Eigen::Index>(i)] = seen[i]->excess[constraint];
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const double value = seen[i]->excess[constraint];
+    result[static_cast<Eigen::Index>(i)] =
+        value == infinity ? unknown : std::clamp(value, low, largest);
+  }
   return result;
 }
 
@@ -106,13 +130,13 @@ GpData gp_data(const History& history, std::size_t max_observations) {
   GpData data;
   std::vector<const Observation*> valued;
   for (const Observation& o : history.all()) {
-    if (o.valued())
+    if (fails(o))
+      data.failed.push_back(&o);
+    else if (o.valued())
       valued.push_back(&o);
     else if (!o.over())
       data.running.push_back(&o);
-    else if (o.state == Observation::State::failed)
-      data.failed.push_back(&o);
-    if (o.valued() && o.state == Observation::State::complete && o.feasible() &&
+    if (!fails(o) && o.state == Observation::State::complete && o.feasible() &&
         (data.best == nullptr || before(&o, data.best)))
       data.best = &o;
   }

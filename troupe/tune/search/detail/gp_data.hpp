@@ -13,6 +13,10 @@
 /// What a Gaussian process is shown of a history.
 namespace troupe::tune::detail {
 
+/// Is it over without a number that a model could take? An infinite loss, too, says only that this
+/// does not work: as a number, however large, it would bury the differences between all others.
+[[nodiscard]] bool fails(const Observation& observation);
+
 struct GpData {
   /// Observations with values, thinned out and not more than asked for.
   std::vector<const Observation*> seen{};
@@ -24,6 +28,8 @@ struct GpData {
   /// Number `objective` of those seen. A pruned trial's is at least the median of the complete
   /// ones: it was worse than others when it was stopped, and would look better than it is.
   [[nodiscard]] Eigen::VectorXd losses(std::size_t objective) const;
+  /// Number `constraint` of those seen, finite. One that is infinite, or was NaN, is broken as much
+  /// as others usually are: it must not look as if it held, nor bend the model around it.
   [[nodiscard]] Eigen::VectorXd excess(std::size_t constraint) const;
 };
 

@@ -68,8 +68,11 @@ Result<Observation> read(const Value& value, std::size_t axes) {
 
 void Observation::set_excess(std::vector<double> values) {
   violation = 0;
-  for (const double value : values)
-    violation += value > 0 ? value : value == value ? 0 : infinity;
+  for (double& value : values) {
+    if (value != value)
+      value = infinity;
+    violation += std::max(value, 0.0);
+  }
   excess = std::move(values);
 }
 

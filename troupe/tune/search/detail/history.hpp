@@ -33,10 +33,10 @@ struct Observation {
   std::vector<double> losses{};   ///< of that result, one an objective, turned so that less is
                                   ///< better; +inf for NaN; empty: none yet
   double violation = 0;           ///< sum of what constraints exceed 0 by; 0: feasible
-  std::vector<double> excess{};   ///< each constraint as reported: <= 0 is feasible
+  std::vector<double> excess{};   ///< each constraint as reported, +inf for NaN: <= 0 is feasible
   std::uint64_t fingerprint = 0;  ///< of the configuration
 
-  /// Sets `excess` and `violation`. NaN is an infinite violation.
+  /// Sets `excess` and `violation`; NaN becomes +inf.
   void set_excess(std::vector<double> values);
 
   [[nodiscard]] bool over() const { return state != State::running; }

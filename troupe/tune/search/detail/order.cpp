@@ -6,7 +6,7 @@ OrderKey order_key(const Observation& o) {
   if (!o.valued())
     return {3, 0, 0};
   if (!o.feasible())
-    return {2, o.violation, o.losses[0]};
+    return {2, o.violation, 0};  // a loss where nothing holds says nothing
   if (o.state == Observation::State::complete)
     return {0, o.losses[0], 0};
   return {1, -static_cast<double>(o.step), o.losses[0]};

@@ -1,0 +1,117 @@
+#include <troupe/tune/search/optimizer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+/// Trials that fail, and numbers that are none or infinite: what every searcher makes of them.
+namespace troupe::tune {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+const double not_a_number = std::nan("");
+
+const ParamSpace square{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
+
+double number(const Config& config, const char* path) {
+  return config.at(path).as_double();
+}
+
+Optimizer optimizer(const std::string& searcher, SearchContext context, std::uint64_t seed) {
+  context.objectives = {{"loss", Mode::min}};
+  context.seed = seed;
+  return Optimizer(*make_searcher(searcher, {}).value_or_throw(), context);
+}
+
+struct Outcome {
+  double feasible = 0;  ///< share of the suggestions
+  double best = 0;      ///< loss of a feasible one
+};
+
+/// Means over 3 seeds of 60 suggestions, where the least loss lies at the edge of the disc that
+/// a constraint prescribes (0.787868); `reported` says what the searcher hears of it.
+Outcome search_disc(const std::string& searcher,
+                    const std::function<double(int trial, double excess)>& reported) {
+  constexpr int trials = 60;
+  constexpr int seeds = 3;
+  Outcome outcome;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    Optimizer search = optimizer(searcher, {.space = square, .constraints = {"over"}}, seed);
+    double best = 2;
+    for (int i = 0; i < trials; ++i) {
+      const auto asked = search.ask();
+      const double x = number(asked->config, "x"), y = number(asked->config, "y");
+      const double excess = std::hypot(x - 0.8, y - 0.2) - 0.15;
+      if (excess <= 0) {
+        outcome.feasible += 1.0 / (seeds * trials);
+        best = std::min(best, x + y);
+      }
+      search.tell(asked->id, Metrics{{"loss", x + y}, {"over", reported(i, excess)}});
+    }
+    outcome.best += best / seeds;
+  }
+  return outcome;
+}
+
+/// Mean of the least losses of 60 trials, 3 seeds; 0 at the best. Every sixth one is told as `odd`.
+double search_bowl(const std::string& searcher, double odd) {
+  double mean = 0;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    Optimizer search = optimizer(searcher, {.space = square}, seed);
+    double best = 1;
+    for (int i = 0; i < 60; ++i) {
+      const auto asked = search.ask();
+      const double loss = std::pow(number(asked->config, "x") - 0.3, 2) +
+                          std::pow(number(asked->config, "y") - 0.6, 2);
+      best = std::min(best, loss);
+      search.tell(asked->id, odd != 0 && i % 6 == 4 ? odd : loss);
+    }
+    mean += best / 3;
+  }
+  return mean;
+}
+
+TEST_CASE("a constraint that is NaN or infinite now and then spoils no search") {
+  for (const std::string searcher : {"gp", "auto", "tpe", "cmaes", "nsga2", "bohb"}) {
+    CAPTURE(searcher);
+    const Outcome plain = search_disc(searcher, [](int, double excess) { return excess; });
+    const Outcome none = search_disc(searcher, [](int trial, double excess) {
+      return trial >= 5 && trial < 10 ? not_a_number : excess;
+    });
+    CHECK(none.feasible > 0.6 * plain.feasible);
+    // What bohb, random in part, ends with is luck.
+    CHECK((searcher == "bohb" || none.best < plain.best + 0.01));
+    const Outcome endless = search_disc(searcher, [](int trial, double excess) {
+      return trial % 4 == 1 && excess > 0 ? infinite : excess;
+    });
+    CHECK((searcher == "bohb" || endless.best < plain.best + 0.01));
+  }
+}
+
+TEST_CASE("a constraint that says only yes or no, by infinity, is learned") {
+  constexpr double by_chance = 0.0707;  // the area of the disc
+  for (const std::string searcher : {"gp", "tpe", "cmaes", "bohb"}) {
+    CAPTURE(searcher);
+    const Outcome found =
+        search_disc(searcher, [](int, double excess) { return excess > 0 ? infinite : excess; });
+    CHECK(found.feasible > 1.4 * by_chance);
+  }
+}
+
+TEST_CASE("a loss that is infinite now and then spoils no search") {
+  for (const std::string searcher : {"gp", "auto", "tpe", "cmaes", "nsga2", "bohb"}) {
+    CAPTURE(searcher);
+    const double plain = search_bowl(searcher, 0);
+    CHECK(search_bowl(searcher, infinite) < std::max(10 * plain, 1e-4));
+    CHECK(search_bowl(searcher, not_a_number) < std::max(10 * plain, 1e-4));
+  }
+}
+
+}  // namespace
+}  // namespace troupe::tune
