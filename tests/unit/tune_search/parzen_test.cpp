@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/normal.hpp>
 #include <troupe/tune/search/detail/parzen.hpp>
 #include <troupe/tune/search/detail/tpe_model.hpp>
 
@@ -154,6 +155,26 @@ TEST_CASE("sharp kernels on a grid still reach the neighbouring values") {
     const std::vector<double> next = {data.axes[0].coordinate(5)};
     CHECK(data.estimator({.sharpness = 100}).log_density(next, 1)[0] > std::log(0.05));
   }
+}
+
+TEST_CASE("a lone kernel is nobody's neighbour, and narrower among many axes") {
+  const std::vector<std::uint32_t> lone = {2};
+  const auto density = [&](std::size_t axes, double x, bool third, const ParzenOptions& options) {
+    Data data(std::vector<Domain>(axes, uniform(0, 1)));
+    data.add(Point(axes, 0.2));
+    data.add(Point(axes, 0.8));
+    if (third)
+      data.add(Point(axes, 0.5));
+    return std::exp(data.estimator(options).log_density(Point(axes, x), 1)[0]);
+  };
+  // A fifth of the range wide; the other two, and the prior, are what they were.
+  const double kernel = normal_pdf(0.45 / 0.2) / 0.2 / std::erf(2.5 * inv_sqrt_2);
+  const double others = 3 * density(1, 0.05, false, {});
+  CHECK(4 * density(1, 0.05, true, {.lone = lone}) == doctest::Approx(others + kernel));
+  CHECK(4 * density(1, 0.05, true, {}) != doctest::Approx(others + kernel).epsilon(0.05));
+  // On six axes half as wide.
+  const double six = std::pow(normal_pdf(0) / 0.1 / std::erf(5 * inv_sqrt_2), 6);
+  CHECK(4 * density(6, 0.5, true, {.lone = lone}) == doctest::Approx(six).epsilon(0.01));
 }
 
 TEST_CASE("what columns remember does not show") {

@@ -19,6 +19,7 @@ Value options_data(const TpeOptions& options) {
              {"model", std::string(model_names[static_cast<std::size_t>(options.model)])},
              {"group", options.group},
              {"constant_liar", options.constant_liar},
+             {"local_liar", options.local_liar},
              {"failure_weight", options.failure_weight},
              {"prior_weight", options.prior_weight},
              {"good_fraction", options.good_fraction},
@@ -64,6 +65,7 @@ private:
 
 TpeOptions TpeOptions::optuna() {
   TpeOptions options;
+  options.local_liar = false;
   options.failure_weight = 0;
   options.rank_weights = false;
   options.sharpness = 1;
@@ -81,6 +83,7 @@ Result<TpeOptions> tpe_options(const Value& options) {
   tpe.model = static_cast<TpeOptions::Model>(model);
   reader.read("group", tpe.group);
   reader.read("constant_liar", tpe.constant_liar);
+  reader.read("local_liar", tpe.local_liar);
   reader.read("failure_weight", tpe.failure_weight, 0, 1e6);
   reader.read("prior_weight", tpe.prior_weight, 1e-6, 1e6);
   reader.read("good_fraction", tpe.good_fraction, 1e-6, 1);

@@ -26,6 +26,9 @@ struct TpeOptions {
   bool group = true;
   /// Trials that run count as bad ones, so that suggestions made at once differ.
   bool constant_liar = true;
+  /// They weigh 0.3 trials, push others away from themselves alone (no other kernel gets narrower
+  /// by them) and less far the more parameters there are: many at once converge faster.
+  bool local_liar = true;
   /// As how many bad trials a failed one counts, so that regions where trials fail are left; 0: not
   /// at all.
   double failure_weight = 3;

@@ -133,6 +133,8 @@ Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
   std::vector<std::uint32_t> slot(columns.empty() ? 0 : columns[axes[0]].size(), UINT32_MAX);
   for (std::size_t i = 0; i < members.size(); ++i)
     slot[members[i]] = static_cast<std::uint32_t>(i);
+  for (const std::uint32_t observation : options_.lone)
+    slot[observation] = UINT32_MAX;
   for (std::size_t a = 0; a < axes.size(); ++a) {
     Kernels& kernels = axes_[a];
     kernels.axis = &space[axes[a]];
@@ -158,7 +160,6 @@ double Parzen::narrowest(const Kernels& kernels, double x) const {
 
 void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                          std::span<const std::uint32_t> slot, Kernels& kernels) {
-  const std::size_t m = members.size();
   const bool discrete = kernels.kind == Kind::discrete;
   if (discrete) {
     kernels.type.assign(base_.size(), 0);
@@ -166,10 +167,8 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
     kernels.mean.assign(base_.size(), 0.0);
     kernels.inverse.assign(base_.size(), 0.0);
   }
-  const auto place = [&](std::uint32_t observation, double x, double left, double right) {
-    const double sigma = std::clamp(std::max(left, right), narrowest(kernels, x), 1.0);
-    const double log_mass = column.log_mass(observation, sigma);
-    const std::uint32_t kernel = slot[observation];
+  const auto put = [&](std::size_t kernel, double x, double sigma) {
+    const double log_mass = column.log_mass(members[kernel], sigma);
     if (!discrete) {
       kernels.mean[kernel] = x;
       kernels.inverse[kernel] = 1 / sigma;
@@ -191,12 +190,21 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
     }
     kernels.type[kernel] = static_cast<std::uint32_t>(type);
   };
+  const double crowd = std::max(1.0, static_cast<double>(axes_.size()) / 3);
+  for (const std::uint32_t observation : options_.lone) {
+    const auto found = std::lower_bound(members.begin(), members.end(), observation);
+    const double x = column.at(observation);
+    put(static_cast<std::size_t>(found - members.begin()), x, narrowest(kernels, x) / crowd);
+  }
+  const auto place = [&](std::uint32_t observation, double x, double left, double right) {
+    put(slot[observation], x, std::clamp(std::max(left, right), narrowest(kernels, x), 1.0));
+  };
   // Neighbours among the members, in one walk along the axis.
   std::uint32_t current = UINT32_MAX;
   double previous_x = 0;
   double x = 0;
   bool first = true;
-  const bool ends = options_.endpoints || m == 1;
+  const bool ends = options_.endpoints || members.size() - options_.lone.size() == 1;
   for (const std::uint32_t observation : column.order()) {
     if (slot[observation] == UINT32_MAX)
       continue;

@@ -40,6 +40,10 @@ struct ParzenOptions {
   bool magic_clip = true;   ///< no kernel narrower than 1 / min(100, 2 + observations) ...
   double sharpness = 1;     ///< ... / sharpness; but on a grid no narrower than half a cell
   bool endpoints = false;   ///< are the ends of the box neighbours of the outermost kernels?
+  /// Members, ascending, that count for nothing but where they are: their kernels are as narrow as
+  /// any, and narrower where there are many axes; nobody is their neighbour.
+  /// The list outlives the estimator.
+  std::span<const std::uint32_t> lone{};
 };
 
 /// A mixture over some axes of a space: for every member a product of kernels, truncated normal
@@ -84,6 +88,7 @@ private:
 
   /// The least width that a kernel may have at `x`.
   [[nodiscard]] double narrowest(const Kernels& kernels, double x) const;
+  /// `slot`: the kernel of each observation, UINT32_MAX for those that have none or are lone.
   void add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                    std::span<const std::uint32_t> slot, Kernels& kernels);
   /// On a numeric axis: in the middle, as wide as the box.

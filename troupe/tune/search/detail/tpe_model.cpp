@@ -17,6 +17,8 @@ constexpr double same = 1e-6;
 /// Rounds of new candidates, and of those how many are looked at, before the model gives up.
 constexpr int max_rounds = 3;
 constexpr std::size_t max_looks = 100;
+/// What a running trial weighs as a local liar.
+constexpr double liar_weight = 0.3;
 
 }  // namespace
 
@@ -156,6 +158,9 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
                         .endpoints = options_.endpoints};
   const Parzen below(design.axes(), block, columns_, good, weights_of_good(split, good), options);
   options.sharpness = 1;
+  const std::vector<std::uint32_t> running = members(split.running);
+  if (options_.local_liar)
+    options.lone = running;
   const Parzen above(design.axes(), block, columns_, others, weights_of_others(split, others),
                      options);
 
@@ -204,10 +209,14 @@ std::vector<double> TpeModel::weights_of_good(const TpeSplit& split,
 std::vector<double> TpeModel::weights_of_others(const TpeSplit& split,
                                                 std::span<const std::uint32_t> members) const {
   std::vector<double> weights = age_weights(members.size());
-  if (!split.failed.empty())
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if (std::binary_search(split.failed.begin(), split.failed.end(), members[i]))
-        weights[i] = options_.failure_weight;
+  const auto weigh = [&](const std::vector<std::uint32_t>& some, double weight) {
+    for (std::size_t i = 0; !some.empty() && i < members.size(); ++i)
+      if (std::binary_search(some.begin(), some.end(), members[i]))
+        weights[i] = weight;
+  };
+  weigh(split.failed, options_.failure_weight);
+  if (options_.local_liar)
+    weigh(split.running, liar_weight);
   return weights;
 }
 

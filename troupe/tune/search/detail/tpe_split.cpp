@@ -147,6 +147,8 @@ TpeSplit TpeSplitter::split(const std::vector<Observation>& all, std::size_t cou
     split.several = split.several || o.losses.size() > 1;
     if (o.state == State::failed && failures)
       split.failed.push_back(i);
+    else if (o.state == State::running && liar)
+      split.running.push_back(i);
     if ((o.state == State::failed && failures) || (o.state == State::running && liar))
       split.others.push_back(i);
     else if (o.state == State::complete && o.feasible() && o.losses.size() > 1)

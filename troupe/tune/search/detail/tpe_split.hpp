@@ -12,9 +12,10 @@ namespace troupe::tune::detail {
 struct TpeSplit {
   std::vector<std::uint32_t> good{};
   std::vector<std::uint32_t> others{};
-  std::vector<std::uint32_t> ranks{};   ///< of each good one, 0: the best; not with several
-  std::vector<std::uint32_t> failed{};  ///< those of `others` that failed
-  bool several = false;                 ///< are there several objectives?
+  std::vector<std::uint32_t> ranks{};    ///< of each good one, 0: the best; not with several
+  std::vector<std::uint32_t> failed{};   ///< those of `others` that failed
+  std::vector<std::uint32_t> running{};  ///< those of `others` that run
+  bool several = false;                  ///< are there several objectives?
 };
 
 /// Which of the points of a Pareto front cover the most volume together: `count` of them, chosen
