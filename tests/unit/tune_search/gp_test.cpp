@@ -1,5 +1,6 @@
 #include <troupe/base/random.hpp>
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/gp_effort.hpp>
 #include <troupe/tune/search/detail/pareto.hpp>
 #include <troupe/tune/search/gp.hpp>
 
@@ -152,6 +153,23 @@ TEST_CASE("extreme and constant results are taken") {
     CHECK(loop.configs.size() == 60);
     for (const Config& config : loop.configs)
       CHECK(config.at("n").as_int() <= 1000);
+  }
+}
+
+TEST_CASE("the work of a suggestion grows without jumps") {
+  // Multiplications, up to a factor: fits cost the cube of what they see, looks its square.
+  const auto work = [](std::size_t observations) {
+    const detail::GpEffort effort = detail::gp_effort(observations);
+    const auto n = static_cast<double>(observations);
+    const double fits = (effort.both_afresh ? 4 : 3) * effort.evaluations;
+    return fits * std::pow(static_cast<double>(effort.fitted), 3) / 3 + n * n * n / 3 +
+           static_cast<double>(effort.spread + effort.near_best) * n * n;
+  };
+  for (std::size_t n = 10; n <= 2000; ++n) {
+    CAPTURE(n);
+    // Ten more than ten are twice as many, and their fits cost eight times as much.
+    CHECK(work(n + 10) <= (n <= 20 ? 8 : 3) * work(n));
+    CHECK(work(n + 10) >= 0.9 * work(n));
   }
 }
 

@@ -141,11 +141,10 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
       fits.objectives.empty() ? fits.constraints.front() : fits.objectives.front();
   const VectorXd inverse_lengths =
       (0.5 * main.chosen().head(features_.size()).array()).exp().max(1e-2);
+  const GpEffort effort = gp_effort(data.seen.size());
   AcquisitionSearch search;
-  // Work grows with the square of the observations: fewer points keep suggestions swift.
-  const double crowd = std::max(1.0, static_cast<double>(data.seen.size()) / 150);
-  search.spread = static_cast<std::size_t>(512 / crowd);
-  search.near_best = static_cast<std::size_t>(192 / crowd);
+  search.spread = effort.spread;
+  search.near_best = effort.near_best;
   if (sobol_ == nullptr)
     return std::nullopt;
   const auto ranked =

@@ -12,8 +12,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::uint32_t counter_fantasies = 2;
-/// Hyperparameters are fitted to so many observations at most.
-constexpr std::size_t max_fitted = 160;
 /// A trial that fails says nothing but that, so it is avoided more than one that breaks a
 /// constraint.
 constexpr double failure_power = 4;
@@ -30,11 +28,6 @@ WarpChoice choice_of(GpOptions::Warp warp) {
       break;
   }
   return WarpChoice::automatic;
-}
-
-/// Enough for convergence where a fit is cheap; where it is not, it goes on in the next suggestion.
-int fit_evaluations(std::size_t observations) {
-  return std::clamp(static_cast<int>(4000 / (observations + 1)), 12, 60);
 }
 
 std::vector<Point> points_of(const std::vector<const Observation*>& observations) {
@@ -76,14 +69,14 @@ GpSearcher::Fits GpSearcher::fit(const GpData& data) const {
   return fits;
 }
 
-std::size_t GpSearcher::scale_afresh(std::size_t observations) const {
-  constexpr std::size_t cheap = 80;
-  return observations <= cheap ? 2 : history().over() % 2;
+std::size_t GpSearcher::scale_afresh(const GpEffort& effort) const {
+  return effort.both_afresh ? 2 : history().over() % 2;
 }
 
 SurrogateParameters GpSearcher::fit_one(const GpData& data, const VectorXd& numbers,
                                         const SurrogateParameters& start, WarpChoice choice) const {
-  const std::vector<std::size_t> some = representative(data.seen, max_fitted);
+  const GpEffort effort = gp_effort(data.seen.size());
+  const std::vector<std::size_t> some = representative(data.seen, effort.fitted);
   VectorXd chosen(static_cast<Index>(some.size()));
   std::vector<Point> points;
   for (std::size_t i = 0; i < some.size(); ++i) {
@@ -91,19 +84,20 @@ SurrogateParameters GpSearcher::fit_one(const GpData& data, const VectorXd& numb
     points.push_back(data.seen[some[i]]->point);
   }
   return fit_surrogate({features_(points), features_.nominal()}, chosen, start, choice,
-                       scale_afresh(some.size()), fit_evaluations(some.size()));
+                       scale_afresh(effort), effort.evaluations);
 }
 
 SurrogateParameters GpSearcher::fit_failure(const GpData& data,
                                             const SurrogateParameters& start) const {
   std::vector<Point> points = points_of(data.failed);
   const auto failures = static_cast<Index>(points.size());
-  for (const std::size_t i : representative(data.seen, max_fitted - points.size()))
+  const GpEffort effort = gp_effort(points.size() + data.seen.size());
+  for (const std::size_t i : representative(data.seen, effort.fitted - points.size()))
     points.push_back(data.seen[i]->point);
   VectorXd numbers = VectorXd::Constant(static_cast<Index>(points.size()), -1);
   numbers.head(failures).setOnes();
   return fit_surrogate({features_(points), features_.nominal()}, numbers, start, WarpChoice::none,
-                       scale_afresh(points.size()), fit_evaluations(points.size()));
+                       scale_afresh(effort), effort.evaluations);
 }
 
 std::optional<Acquisition> GpSearcher::acquisition(const GpData& data, const Fits& fits,

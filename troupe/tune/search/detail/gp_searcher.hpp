@@ -3,6 +3,7 @@
 #include <troupe/tune/search/detail/acquisition.hpp>
 #include <troupe/tune/search/detail/features.hpp>
 #include <troupe/tune/search/detail/gp_data.hpp>
+#include <troupe/tune/search/detail/gp_effort.hpp>
 #include <troupe/tune/search/detail/surrogate.hpp>
 #include <troupe/tune/search/detail/trust_region.hpp>
 #include <troupe/tune/search/gp.hpp>
@@ -51,7 +52,7 @@ private:
   [[nodiscard]] std::optional<Point> startup_point(TrialId trial, std::uint32_t attempt) const;
   [[nodiscard]] Fits fit(const GpData& data) const;
   /// Which scale's fit is begun anew too: both where that is cheap, then one in turn.
-  [[nodiscard]] std::size_t scale_afresh(std::size_t observations) const;
+  [[nodiscard]] std::size_t scale_afresh(const GpEffort& effort) const;
   [[nodiscard]] SurrogateParameters fit_one(const GpData& data, const Eigen::VectorXd& numbers,
                                             const SurrogateParameters& start,
                                             WarpChoice choice) const;
