@@ -51,6 +51,27 @@ TEST_CASE("the bottom of a smooth function is found in 40 trials") {
   }
 }
 
+TEST_CASE("a best point that is as good as it gets does not hold the search back") {
+  // The better half is harder to find: it has three parameters more.
+  ParamSpace space{{"kind", choice({"easy", "good"})}, {"x", uniform(0, 1)}};
+  for (const char* name : {"a", "b", "c"})
+    space.add(name, when("kind", {"good"}, uniform(0, 1)));
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const SearchContext context = context_of(space, seed);
+    const auto searcher = ready(context);
+    AskTell loop(*searcher, context, [](const Config& c) {
+      double loss = std::pow(number(c, "x") - 0.3, 2);
+      if (c.at("kind") == Value("easy"))
+        return std::vector{0.05 + loss};
+      for (const char* name : {"a", "b", "c"})
+        loss += 3 * std::pow(number(c, name) - 0.1, 2);
+      return std::vector{loss};
+    });
+    loop.run(80);
+    CHECK(loop.best() < 0.01);
+  }
+}
+
 TEST_CASE("no two suggestions are closer than 1e-6, also long after convergence") {
   const SearchContext context = context_of(square);
   const auto searcher = ready(context);

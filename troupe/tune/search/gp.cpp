@@ -19,6 +19,11 @@ using Eigen::VectorXd;
 /// Suggestions are at least this far from all others, in the unit cube.
 constexpr double smallest_distance = 1e-6;
 
+/// Where the best point is polished only what is better by this part of the spread of losses is
+/// looked for. The process does not know how smooth the bottom is: it would look for the rest
+/// there, again and again.
+constexpr double polished_gain = 0.003;
+
 // Counters of random numbers.
 constexpr std::uint32_t counter_search = 1;
 constexpr std::uint32_t counter_fill = 100;
@@ -68,13 +73,14 @@ Result<ModelSearcher::Proposal> GpSearcher::propose(TrialId trial, std::uint32_t
   Map note;
   if (refit)
     note["fits"] = fits_data(fits);
-  if (attempt == 0)
-    if (const auto step = trust_step(data, fits, trial)) {
-      note["step"] = List{step->gain, step->radius, step->length, data.best->losses[0]};
-      const auto axes = trust_axes(data.best->point);
-      return Proposal{with_axes(data.best->point, axes, step->point), std::move(note)};
-    }
-  const auto made = acquisition(data, fits, trial);
+  const Outlook found = outlook(data, fits);
+  if (found.step && attempt == 0 && turn_to_step(trial)) {
+    const TrustStep& step = *found.step;
+    note["step"] = List{step.gain, step.radius, step.length, data.best->losses[0]};
+    const auto axes = trust_axes(data.best->point);
+    return Proposal{with_axes(data.best->point, axes, step.point), std::move(note)};
+  }
+  const auto made = acquisition(data, fits, trial, found.polished ? polished_gain : 0);
   std::optional<Point> point;
   if (made)
     point = acquisition_point(data, *made, fits, trial, attempt);

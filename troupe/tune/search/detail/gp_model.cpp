@@ -101,11 +101,12 @@ SurrogateParameters GpSearcher::fit_failure(const GpData& data,
 }
 
 std::optional<Acquisition> GpSearcher::acquisition(const GpData& data, const Fits& fits,
-                                                   TrialId trial) const {
+                                                   TrialId trial, double least_gain) const {
   Acquisition made;
   add_constraints(made, data, fits);
-  const bool ok = context().objectives.size() == 1 ? add_objective(made, data, fits, trial)
-                                                   : add_objectives(made, data, fits);
+  const bool ok = context().objectives.size() == 1
+                      ? add_objective(made, data, fits, trial, least_gain)
+                      : add_objectives(made, data, fits);
   if (!ok || made.empty())
     return std::nullopt;
   return made;
@@ -137,7 +138,7 @@ void GpSearcher::add_constraints(Acquisition& acquisition, const GpData& data,
 }
 
 bool GpSearcher::add_objective(Acquisition& acquisition, const GpData& data, const Fits& fits,
-                               TrialId trial) const {
+                               TrialId trial, double least_gain) const {
   const VectorXd losses = data.losses(0);
   const OutputWarp scale = surrogate_scale(fits.objectives[0], losses);
   const VectorXd values = scale(losses);
@@ -166,6 +167,7 @@ bool GpSearcher::add_objective(Acquisition& acquisition, const GpData& data, con
     return true;  // nothing feasible yet: what counts is the probability
   if (pending > 0)
     incumbents = incumbents.cwiseMin(posterior.fantasies().colwise().minCoeff().transpose());
+  incumbents.array() -= least_gain;
   acquisition.improve_on(std::move(posterior), std::move(incumbents));
   return true;
 }

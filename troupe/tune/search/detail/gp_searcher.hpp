@@ -49,6 +49,12 @@ private:
     std::optional<SurrogateParameters> failure{};
   };
 
+  /// What the quadratic model around the best point promises.
+  struct Outlook {
+    std::optional<TrustStep> step{};
+    bool polished = false;  ///< nothing: the best point is as good as it gets around there
+  };
+
   [[nodiscard]] std::optional<Point> startup_point(TrialId trial, std::uint32_t attempt) const;
   [[nodiscard]] Fits fit(const GpData& data) const;
   /// Which scale's fit is begun anew too: both where that is cheap, then one in turn.
@@ -59,13 +65,13 @@ private:
   [[nodiscard]] SurrogateParameters fit_failure(const GpData& data,
                                                 const SurrogateParameters& start) const;
   [[nodiscard]] std::optional<Acquisition> acquisition(const GpData& data, const Fits& fits,
-                                                       TrialId trial) const;
+                                                       TrialId trial, double least_gain) const;
   void add_constraints(Acquisition& acquisition, const GpData& data, const Fits& fits) const;
-  bool add_objective(Acquisition& acquisition, const GpData& data, const Fits& fits,
-                     TrialId trial) const;
+  bool add_objective(Acquisition& acquisition, const GpData& data, const Fits& fits, TrialId trial,
+                     double least_gain) const;
   bool add_objectives(Acquisition& acquisition, const GpData& data, const Fits& fits) const;
-  [[nodiscard]] std::optional<TrustStep> trust_step(const GpData& data, const Fits& fits,
-                                                    TrialId trial) const;
+  [[nodiscard]] Outlook outlook(const GpData& data, const Fits& fits) const;
+  [[nodiscard]] bool turn_to_step(TrialId trial) const;
   [[nodiscard]] std::vector<std::size_t> trust_axes(const Point& best) const;
   [[nodiscard]] Eigen::VectorXd trust_scales(const std::vector<std::size_t>& axes,
                                              const Fits& fits) const;

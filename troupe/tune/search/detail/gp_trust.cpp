@@ -45,18 +45,21 @@ Point GpSearcher::with_axes(const Point& best, const std::vector<std::size_t>& a
   return design().canonical(std::move(point));
 }
 
-std::optional<TrustStep> GpSearcher::trust_step(const GpData& data, const Fits& fits,
-                                                TrialId trial) const {
+bool GpSearcher::turn_to_step(TrialId trial) const {
+  const std::uint64_t turn = trial.value % 3;
+  return region_.successful() ? turn != 0 : turn == 1;
+}
+
+GpSearcher::Outlook GpSearcher::outlook(const GpData& data, const Fits& fits) const {
+  const Outlook unknown;
+  const Outlook polished{.step = std::nullopt, .polished = true};
   if (!options_.trust_region || context().objectives.size() != 1 ||
       !context().constraints.empty() || data.best == nullptr || region_.waiting())
-    return std::nullopt;
-  const std::uint64_t turn = trial.value % 3;
-  if (region_.successful() ? turn == 0 : turn != 1)
-    return std::nullopt;
+    return unknown;
   const Point& best = data.best->point;
   const auto axes = trust_axes(best);
   if (axes.empty())
-    return std::nullopt;
+    return unknown;
   std::vector<const Observation*> around{data.best};
   for (const Observation& o : history().all()) {
     if (&o == data.best || !o.valued() || o.state != Observation::State::complete ||
@@ -84,13 +87,13 @@ std::optional<TrustStep> GpSearcher::trust_step(const GpData& data, const Fits& 
   near.scales = trust_scales(axes, fits);
   const auto model = TrustModel::fit(near);
   if (!model)
-    return std::nullopt;
+    return unknown;
   const auto radius = region_.radius(model->reach());
   if (!radius)
-    return std::nullopt;
+    return polished;
   auto step = grid_step(data, *model, axes, model->step(*radius));
   if (!step)
-    return std::nullopt;
+    return polished;
   // A gain that the noise would hide, or that rounding makes, is none.
   const VectorXd losses = data.losses(0);
   const OutputWarp scale = surrogate_scale(fits.objectives[0], losses);
@@ -99,8 +102,8 @@ std::optional<TrustStep> GpSearcher::trust_step(const GpData& data, const Fits& 
   const double height = std::max(std::abs(best_loss), losses.maxCoeff() - best_loss);
   if (!(step->gain > 1e-14 * height) || scale(best_loss) - scale.unclamped(best_loss - step->gain) <
                                             0.5 * std::sqrt(std::max(0.0, noise - 1e-4)))
-    return std::nullopt;
-  return step;
+    return polished;
+  return {.step = std::move(step), .polished = false};
 }
 
 std::optional<TrustStep> GpSearcher::grid_step(const GpData& data, const TrustModel& model,
