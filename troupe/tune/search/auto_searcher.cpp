@@ -1,5 +1,6 @@
 #include <troupe/tune/search/auto_searcher.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/tpe.hpp>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,7 +19,7 @@ namespace troupe::tune {
 namespace {
 
 /// Beyond, a Gaussian process needs too long for what it knows better.
-constexpr std::size_t max_process_trials = 300;
+constexpr std::uint64_t max_process_trials = 300;
 constexpr std::size_t max_process_running = 64;
 constexpr std::size_t max_process_objectives = 3;
 constexpr std::size_t max_process_axes = 60;
@@ -29,26 +31,56 @@ bool systematic(const SearchContext& context, const detail::Design& design) {
                      [](const detail::Axis& axis) { return axis.domain().is_grid(); });
 }
 
+/// Is it all numbers, which an evolution strategy needs to be better than TPE?
+bool numeric(const SearchContext& context, const detail::Design& design) {
+  return context.objectives.size() == 1 && context.constraints.empty() && !design.conditional() &&
+         std::none_of(design.axes().begin(), design.axes().end(),
+                      [](const detail::Axis& axis) { return axis.categorical(); });
+}
+
+/// What became of a trial, as far as a searcher that comes later must know.
+struct Heard {
+  Config config{};
+  std::optional<Ending> ending{};  ///< nothing: it runs
+  Metrics metrics{};
+};
+
+using Members = std::vector<std::unique_ptr<Searcher>>;
+
+Members copies(const Members& members) {
+  Members result;
+  for (const auto& member : members)
+    result.push_back(member->clone());
+  return result;
+}
+
 /// All members hear all that happens; one of them is asked.
 class AutoSearcher final : public Searcher {
 public:
   AutoSearcher() = default;
   AutoSearcher(const AutoSearcher& other)
-      : members_(copies(other.members_)),
-        points_(other.points_),
+      : context_(other.context_),
+        members_(copies(other.members_)),
+        heir_(other.heir_ ? other.heir_->clone() : nullptr),
+        late_(other.late_),
+        heard_(other.heard_),
         created_(other.created_),
         running_(other.running_) {}
   AutoSearcher& operator=(const AutoSearcher&) = delete;
 
   std::string name() const override { return "auto"; }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<AutoSearcher>(*this); }
+  bool instant() const override { return members_.size() == 1 && members_.front()->instant(); }
 
   Status setup(const SearchContext& context) override {
     TROUPE_RETURN_IF_ERROR(context.space.check());
+    context_ = context;
     members_.clear();
+    heir_.reset();
+    late_ = false;
+    heard_.clear();
     running_.clear();
     created_ = 0;
-    points_ = context.points_to_evaluate.size();
     const detail::Design design(context.space);
     if (systematic(context, design)) {
       members_.push_back(basic_variant()->clone());
@@ -56,6 +88,8 @@ public:
       if (context.objectives.size() <= max_process_objectives && design.size() <= max_process_axes)
         members_.push_back(gp()->clone());
       members_.push_back(tpe()->clone());
+      if (members_.size() > 1 && numeric(context, design))
+        heir_ = cmaes()->clone();
     }
     SearchContext own = context;
     for (const auto& member : members_) {
@@ -65,13 +99,14 @@ public:
     return ok();
   }
 
-  bool instant() const override { return members_.size() == 1 && members_.front()->instant(); }
-
   std::optional<std::uint64_t> planned(const SearchContext& context) const override {
     return members_.empty() ? context.num_samples : members_.front()->planned(context);
   }
 
   Result<Suggestion> suggest(TrialId trial) const override {
+    // A member that came later has not counted all of them.
+    if (late_ && context_.num_samples && created_ >= *context_.num_samples)
+      return Suggestion::exhausted();
     const Searcher& member = *members_[chosen()];
     TROUPE_TRY(suggestion, member.suggest(trial));
     if (suggestion.kind == Suggestion::Kind::config)
@@ -88,6 +123,10 @@ public:
     }
     ++created_;
     running_.insert(trial);
+    if (heir_)
+      heard_.try_emplace(trial, Heard{.config = config});
+    if (members_.size() > 1 && created_ >= last_of_process())
+      hand_over();
   }
   void amend(TrialId trial, const Config& config) override {
     for (const auto& member : members_)
@@ -101,70 +140,167 @@ public:
     running_.erase(trial);
     for (const auto& member : members_)
       member->on_complete(trial, ending, last);
+    const auto found = heard_.find(trial);
+    if (found == heard_.end() || found->second.ending)
+      return;
+    found->second.ending = ending;
+    for (const std::string& name : {context_.objectives.front().metric, std::string(step_name)})
+      if (const Value* value = last != nullptr ? last->find(name) : nullptr)
+        found->second.metrics.set(name, *value);
   }
 
-  Value save() const override {
-    List running;
-    for (const TrialId trial : running_)
-      running.emplace_back(trial.value);
-    Map members;
-    for (const auto& member : members_)
-      members[member->name()] = member->save();
-    return Map{
-        {"created", created_}, {"running", std::move(running)}, {"members", std::move(members)}};
-  }
-
-  Status restore(const Value& state) override {
-    const Error bad(ErrorCode::corrupt, "the state of the searcher auto is incomplete");
-    const Map* map = state.get_if<Map>();
-    const Value* created = map != nullptr ? map->find_key("created") : nullptr;
-    const Value* running = map != nullptr ? map->find_key("running") : nullptr;
-    const Value* members = map != nullptr ? map->find_key("members") : nullptr;
-    if (created == nullptr || running == nullptr || members == nullptr || !created->is_int() ||
-        created->as_int() < 0 || !running->is_list() || !members->is_map() ||
-        members->as_map().size() != members_.size())
-      return bad;
-    std::set<TrialId> trials;
-    for (const Value& trial : running->as_list()) {
-      if (!trial.is_int() || trial.as_int() < 0 || trial.as_int() > UINT32_MAX)
-        return bad;
-      trials.insert(TrialId(static_cast<TrialId::rep>(trial.as_int())));
-    }
-    // All or none: copies learn first.
-    std::vector<std::unique_ptr<Searcher>> restored = copies(members_);
-    for (const auto& member : restored) {
-      const Value* own = members->as_map().find_key(member->name());
-      if (own == nullptr)
-        return bad;
-      TROUPE_RETURN_IF_ERROR(member->restore(*own));
-    }
-    members_ = std::move(restored);
-    created_ = static_cast<std::size_t>(created->as_int());
-    running_ = std::move(trials);
-    return ok();
-  }
+  Value save() const override;
+  Status restore(const Value& state) override;
 
 private:
-  static std::vector<std::unique_ptr<Searcher>> copies(
-      const std::vector<std::unique_ptr<Searcher>>& members) {
-    std::vector<std::unique_ptr<Searcher>> result;
-    for (const auto& member : members)
-      result.push_back(member->clone());
-    return result;
+  static constexpr std::string_view step_name = "training_iteration";
+
+  /// After so many trials; all points to evaluate were suggested by then.
+  std::uint64_t last_of_process() const {
+    return std::max<std::uint64_t>(max_process_trials, context_.points_to_evaluate.size());
   }
 
-  /// The member to ask. The first one until all points to evaluate were suggested.
+  /// The number of the member to ask.
   std::size_t chosen() const {
-    if (members_.size() == 1 || created_ < points_)
-      return 0;
-    return created_ < max_process_trials && running_.size() <= max_process_running ? 0 : 1;
+    const bool crowd = running_.size() > max_process_running;
+    return members_.size() > 1 && crowd && created_ >= context_.points_to_evaluate.size() ? 1 : 0;
   }
 
-  std::vector<std::unique_ptr<Searcher>> members_;
-  std::size_t points_ = 0;  ///< to evaluate first
-  std::size_t created_ = 0;
+  SearchContext context_of_heir() const {
+    SearchContext context = context_;
+    context.points_to_evaluate.clear();
+    context.num_samples.reset();
+    return context;
+  }
+
+  /// The process goes. An evolution strategy begins where it led; TPE was there all the time.
+  void hand_over() {
+    members_.erase(members_.begin());
+    if (!heir_)
+      return;
+    SearchContext context = context_of_heir();
+    for (const auto& [trial, heard] : heard_)
+      if (heard.ending)
+        context.known_results.push_back({heard.config, heard.metrics, *heard.ending});
+    heir_->setup(context).value_or_throw();
+    for (const auto& [trial, heard] : heard_)
+      if (!heard.ending)
+        heir_->record(trial, heard.config, {});
+    members_.front() = std::move(heir_);
+    late_ = true;
+    heard_.clear();
+  }
+
+  SearchContext context_;
+  Members members_;
+  std::unique_ptr<Searcher> heir_;  ///< of all members, when the process goes; may be none
+  bool late_ = false;               ///< it has inherited
+  std::map<TrialId, Heard> heard_;  ///< for the heir
+  std::uint64_t created_ = 0;
   std::set<TrialId> running_;
 };
+
+// -- State ----------------------------------------------------------------------------------------
+
+Value AutoSearcher::save() const {
+  List running;
+  for (const TrialId trial : running_)
+    running.emplace_back(trial.value);
+  Map members;
+  for (const auto& member : members_)
+    members[member->name()] = member->save();
+  List heard;
+  for (const auto& [trial, one] : heard_)
+    heard.emplace_back(List{trial.value, one.config,
+                            one.ending ? Value(static_cast<std::int64_t>(*one.ending)) : Value(),
+                            one.metrics});
+  return Map{{"created", created_},
+             {"running", std::move(running)},
+             {"members", std::move(members)},
+             {"heard", std::move(heard)}};
+}
+
+std::optional<TrialId> trial_of(const Value& value) {
+  if (!value.is_int() || value.as_int() < 0 || value.as_int() > UINT32_MAX)
+    return std::nullopt;
+  return TrialId(static_cast<TrialId::rep>(value.as_int()));
+}
+
+std::optional<std::pair<TrialId, Heard>> heard_of(const Value& value) {
+  const List* list = value.get_if<List>();
+  if (list == nullptr || list->size() != 4)
+    return std::nullopt;
+  const auto trial = trial_of((*list)[0]);
+  const Map* config = (*list)[1].get_if<Map>();
+  const Value& ending = (*list)[2];
+  const Map* metrics = (*list)[3].get_if<Map>();
+  if (!trial || config == nullptr || metrics == nullptr || !(ending.is_null() || ending.is_int()))
+    return std::nullopt;
+  Heard heard{.config = *config, .metrics = *metrics};
+  if (ending.is_int()) {
+    if (ending.as_int() < 0 || ending.as_int() > static_cast<std::int64_t>(enum_last(Ending{})))
+      return std::nullopt;
+    heard.ending = static_cast<Ending>(ending.as_int());
+  }
+  return std::pair(*trial, std::move(heard));
+}
+
+Status AutoSearcher::restore(const Value& state) {
+  const Error bad(ErrorCode::corrupt, "the state of the searcher auto is incomplete");
+  const Map* map = state.get_if<Map>();
+  const auto find = [&](std::string_view key) {
+    return map != nullptr ? map->find_key(key) : nullptr;
+  };
+  const Value* created = find("created");
+  const Value* running = find("running");
+  const Value* members = find("members");
+  const Value* heard = find("heard");
+  if (created == nullptr || running == nullptr || members == nullptr || heard == nullptr ||
+      !created->is_int() || created->as_int() < 0 || !running->is_list() || !members->is_map() ||
+      !heard->is_list())
+    return bad;
+  std::set<TrialId> trials;
+  for (const Value& value : running->as_list()) {
+    const auto trial = trial_of(value);
+    if (!trial)
+      return bad;
+    trials.insert(*trial);
+  }
+  std::map<TrialId, Heard> all_heard;
+  for (const Value& value : heard->as_list()) {
+    auto one = heard_of(value);
+    if (!one)
+      return bad;
+    all_heard.insert(std::move(*one));
+  }
+  // All or none: copies learn first.
+  const Map& states = members->as_map();
+  Members restored = copies(members_);
+  const bool handed_over = restored.size() > 1 && states.size() == 1;
+  if (handed_over) {
+    restored.erase(restored.begin());
+    if (heir_) {
+      restored.front() = heir_->clone();
+      TROUPE_RETURN_IF_ERROR(restored.front()->setup(context_of_heir()));
+    }
+  }
+  if (states.size() != restored.size())
+    return bad;
+  for (const auto& member : restored) {
+    const Value* own = states.find_key(member->name());
+    if (own == nullptr)
+      return bad;
+    TROUPE_RETURN_IF_ERROR(member->restore(*own));
+  }
+  members_ = std::move(restored);
+  late_ = handed_over && heir_;
+  if (handed_over)
+    heir_.reset();
+  heard_ = std::move(all_heard);
+  created_ = static_cast<std::uint64_t>(created->as_int());
+  running_ = std::move(trials);
+  return ok();
+}
 
 }  // namespace
 

@@ -13,11 +13,16 @@ namespace troupe::tune {
 ///   there are exactly `num_samples` trials for each cell of the grid, as in Ray.
 /// - `gp` for the first 300 trials: of all it needs the fewest trials on spaces of any kind, also
 ///   with categories, conditions and constraints, and many at once;
-/// - `tpe` afterwards, with all results so far, since the time that `gp` needs grows; from the
-///   start with more than three objectives or 60 parameters; while more than 64 trials run.
+/// - `cmaes` afterwards, since the time that `gp` needs grows: for one objective, where all
+///   parameters are numbers and none depends on another one, without constraints on results. It
+///   begins where the results so far lead. Everywhere else `tpe`, which knows them, too.
+/// - `tpe` from the start with more than three objectives or 60 parameters, and among the first 300
+///   trials while more than 64 run.
 ///
 /// Counts decide, never a clock: with equal seeds and results in equal order the trials are equal.
-/// With the last two no configuration comes twice, so a finite space may end before `num_samples`.
+/// But for the first kind no configuration comes twice, so a finite space may end before
+/// `num_samples`. Where the samples cover it, everything is tried in the end; a model is asked all
+/// the same, since what it puts first is known earlier.
 /// Which algorithm made a suggestion is in its note ("by").
 ///
 /// For `TuneConfig::search_alg`; name "auto".
