@@ -34,6 +34,38 @@ TEST_CASE("the last value of a stepped range is reached, to the last bit") {
   }
 }
 
+TEST_CASE("an upper bound on the grid is the last value itself, whichever way rounding goes") {
+  // 0.1 + 2 * 0.1 is more than 0.3 in binary, and 0.8 + 1 * 0.1 is exact.
+  CHECK(quniform(0.1, 0.3, 0.1).at(2) == Value(0.3));
+  CHECK(quniform(0.1, 0.3, 0.1).contains(Value(0.3)));
+  CHECK(!quniform(0.1, 0.3, 0.1).contains(Value(0.1 + 2 * 0.1)));
+  CHECK(quniform(0, 1, 0.1).at(3) == Value(3 * 0.1));
+  for (int tenths = 1; tenths < 2000; ++tenths) {
+    const double high = tenths / 10.0;
+    const Domain domain = quniform(0, high, 0.1);
+    REQUIRE(domain.last_index() == static_cast<std::uint64_t>(tenths));
+    CHECK(domain.at(static_cast<std::uint64_t>(tenths)) == Value(high));
+    CHECK(domain.at(static_cast<std::uint64_t>(tenths) - 1).as_double() < high);
+    CHECK(detail::Axis("x", domain).encode(Value(high)) == detail::Axis("x", domain).snap(1));
+  }
+}
+
+TEST_CASE("a range of real numbers whose ends are equal is that number") {
+  Random random(3, 0, RandomPurpose::test);
+  for (const Domain& domain : {uniform(0.7, 0.7), loguniform(0.7, 0.7), uniform(-2.5, -2.5)}) {
+    REQUIRE(error_of(domain) == "");
+    CHECK(domain.last_index() == 0);
+    CHECK(domain.contains(domain.at(0)));
+    CHECK(domain.sample(random) == domain.at(0));
+    CHECK(!domain.contains(Value(0.71)));
+    CHECK(Domain::from_value(domain.to_value()).value_or_throw() == domain);
+    CHECK(detail::Design({{"x", domain}}).size() == 0);
+  }
+  CHECK(error_of(uniform(2, 1)).find("above the upper one") != std::string::npos);
+  CHECK(error_of(loguniform(2, 1)).find("above the upper one") != std::string::npos);
+  CHECK(error_of(loguniform(0, 0)).find("above 0") != std::string::npos);
+}
+
 TEST_CASE("a bound that is not on the grid is cut to the last value before it") {
   CHECK(quniform(0, 1, 0.4).last_index() == 2);
   CHECK(!quniform(0, 1, 0.4).contains(Value(1.0)));
@@ -59,8 +91,9 @@ TEST_CASE("integers of any 64-bit range are drawn inside of it") {
   Random random(7, 0, RandomPurpose::test);
   for (const Domain& domain :
        {qrandint(INT64_MIN, INT64_MAX, 1), randint(0, std::int64_t{1} << 62),
-        lograndint(1, INT64_MAX), lograndint(1, 2), qrandint(INT64_MIN, INT64_MAX, INT64_MAX),
-        randint(INT64_MAX - 1, INT64_MAX)}) {
+        lograndint(1, INT64_MAX), Domain(RandInt{1, INT64_MAX, 1, true}),
+        Domain(RandInt{INT64_MAX - 1, INT64_MAX, 1, true}), lograndint(1, 2),
+        qrandint(INT64_MIN, INT64_MAX, INT64_MAX), randint(INT64_MAX - 1, INT64_MAX)}) {
     REQUIRE(error_of(domain) == "");
     const detail::Axis axis("x", domain);
     for (int i = 0; i < 1000; ++i) {
@@ -109,9 +142,11 @@ TEST_CASE("every kind of domain reads back from its data and shows itself as it 
   for (const Domain& domain :
        {uniform(-1, 1), quniform(0, 1, 0.25), loguniform(1e-3, 1), randint(-3, 9),
         qrandint(0, 100, 5), qrandint(INT64_MIN, INT64_MAX, 1), lograndint(2, 64),
-        choice({1, 1.0, true, "1", nullptr, List{1}}), grid_search({1, 2})})
+        Domain(RandInt{1, INT64_MAX, 1, true}), choice({1, 1.0, true, "1", nullptr, List{1}}),
+        grid_search({1, 2})})
     CHECK(Domain::from_value(domain.to_value()).value_or_throw() == domain);
   CHECK(lograndint(2, 64).to_string() == "lograndint(2, 64)");
+  CHECK(Domain(RandInt{1, INT64_MAX, 1, true}).to_string() == "lograndint(1, 2^63)");
   CHECK(quniform(0, 1, 0.25).to_string() == "quniform(0, 1, 0.25)");
   CHECK(qrandint(0, 100, 5).to_string() == "qrandint(0, 100, 5)");
 }

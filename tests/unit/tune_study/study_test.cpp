@@ -110,6 +110,21 @@ TEST_CASE("the same name with another range takes what fits of the old results")
   CHECK(study.trials().size() == 20);
 }
 
+TEST_CASE("ranges of a single number and up to the largest one are served") {
+  Study study;
+  study.optimize(
+      [](StudyTrial& trial) {
+        CHECK(trial.suggest_float("one", 1, 1) == 1);
+        CHECK(trial.suggest_float("two", 2, 2, {.log = true}) == 2);
+        CHECK(trial.suggest_int("three", 3, 3) == 3);
+        const std::int64_t any = trial.suggest_int("any", 1, INT64_MAX, {.log = true});
+        CHECK(any >= 1);
+        return std::log(static_cast<double>(any)) + trial.suggest_float("x", 0, 1);
+      },
+      15);
+  CHECK(study.trials().size() == 15);
+}
+
 TEST_CASE("asked twice for a parameter a trial answers the same, asked otherwise it refuses") {
   Study study;
   StudyTrial trial = study.ask();

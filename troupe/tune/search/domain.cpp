@@ -44,21 +44,49 @@ Status check_values(const Domain& domain, const List& values, std::string_view e
 Status check_range(const Domain& domain, double low, double high) {
   if (!std::isfinite(low) || !std::isfinite(high))
     return wrong(domain, "both bounds must be finite numbers");
-  if (!(low < high))
-    return wrong(domain, "the lower bound must be less than the upper one, which is not included");
+  if (!(low <= high))
+    return wrong(domain, "the lower bound must not be above the upper one");
   return ok();
+}
+
+/// What a value may differ from its place on the grid, in steps.
+double tolerance(double steps) {
+  return std::max(1e-9, steps * 1e-15);
 }
 
 /// The number of the last value of a stepped range. The tolerance lets 0.8, 0.9, 1.0 contain 1.0
 /// although (1.0 - 0.8) / 0.1 is a little less than 2 in binary.
 double last_step(const Uniform& d) {
-  const double ratio = (d.high - d.low) / d.step;
-  return std::floor(ratio + std::max(1e-9, ratio * 1e-15));
+  const double steps = (d.high - d.low) / d.step;
+  return std::floor(steps + tolerance(steps));
 }
 
-/// Always this expression, so that a value is the same to the last bit wherever it is made.
+/// Always this expression, so that a value is the same to the last bit wherever it is made. An
+/// upper bound on the grid is itself the last value: 0.1, 0.2, 0.3 end with 0.3 although 0.1 + 2 *
+/// 0.1 is a little more in binary.
 double value_at(const Uniform& d, double index) {
-  return d.low + index * d.step;
+  const double value = d.low + index * d.step;
+  const double steps = (d.high - d.low) / d.step;
+  return std::abs(value - d.high) <= tolerance(steps) * d.step ? d.high : value;
+}
+
+/// Is the range a single number? Then its upper end is included.
+template <class Range>
+bool is_point(const Range& d) {
+  return d.low == d.high;
+}
+
+template <class Range>
+double only_value(const Range& d) {
+  if (is_point(d))
+    return d.low;
+  throw Exception(ErrorCode::failed_precondition, "the values of a continuum have no numbers");
+}
+
+/// Does a range without steps contain the number?
+template <class Range>
+bool is_within(const Range& d, double value) {
+  return is_point(d) ? value == d.low : value >= d.low && value < d.high;
 }
 
 std::uint64_t last_step(const RandInt& d) {
@@ -101,8 +129,8 @@ Status check_integers(const Domain& domain, const RandInt& d) {
     return wrong(domain,
                  "the lower bound of a logarithmic range must be at least 1; use randint for a "
                  "range with 0 in it");
-  if (d.log && (d.step != 1 || d.high == INT64_MAX))
-    return wrong(domain, "a logarithmic range has the step 1 and ends below 2^63 - 1");
+  if (d.log && d.step != 1)
+    return wrong(domain, "a logarithmic range has the step 1");
   return ok();
 }
 
@@ -127,7 +155,7 @@ bool is_on_grid(const Uniform& d, double value) {
   if (!std::isfinite(value))
     return false;
   if (d.step == 0)
-    return value >= d.low && value < d.high;
+    return is_within(d, value);
   const double index = std::floor((value - d.low) / d.step + 0.5);
   return index >= 0 && index <= last_step(d) && value_at(d, index) == value;
 }
@@ -153,12 +181,16 @@ std::string text_of(const RandInt& d) {
   const std::string from = '(' + std::to_string(d.low) + ", ";
   if (half_open(d))
     return (d.log ? "lograndint" : "randint") + from + std::to_string(d.high + 1) + ')';
+  if (d.log)
+    return "lograndint" + from + "2^63)";
   return "qrandint" + from + std::to_string(d.high) + ", " + std::to_string(d.step) + ')';
 }
 
 Value data_of(const RandInt& d) {
   if (half_open(d))
     return Map{{d.log ? "lograndint" : "randint", List{d.low, d.high + 1}}};
+  if (d.log)
+    return Map{{"lograndint up to", List{d.low, d.high}}};
   return Map{{"qrandint", List{d.low, d.high, d.step}}};
 }
 
@@ -183,6 +215,8 @@ std::optional<Domain> integers_from(const std::string& kind, const List& values)
     return randint(values[0].as_int(), values[1].as_int());
   if (kind == "lograndint" && values.size() == 2)
     return lograndint(values[0].as_int(), values[1].as_int());
+  if (kind == "lograndint up to" && values.size() == 2)
+    return RandInt{values[0].as_int(), values[1].as_int(), 1, true};
   if (kind == "qrandint" && values.size() == 3)
     return qrandint(values[0].as_int(), values[1].as_int(), values[2].as_int());
   return std::nullopt;
@@ -271,9 +305,7 @@ bool Domain::contains(const Value& value) const {
   return std::visit(
       Overloaded{
           [&](const Uniform& d) { return value.is_double() && is_on_grid(d, value.as_double()); },
-          [&](const LogUniform& d) {
-            return value.is_double() && value.as_double() >= d.low && value.as_double() < d.high;
-          },
+          [&](const LogUniform& d) { return value.is_double() && is_within(d, value.as_double()); },
           [&](const RandInt& d) { return value.is_int() && is_on_grid(d, value.as_int()); },
           [&](const Choice& d) { return is_one_of(d.values); },
           [&](const Grid& d) { return is_one_of(d.values); }},
@@ -282,32 +314,33 @@ bool Domain::contains(const Value& value) const {
 
 std::optional<std::uint64_t> Domain::last_index() const {
   using Last = std::optional<std::uint64_t>;
-  return std::visit(Overloaded{[](const Uniform& d) -> Last {
-                                 if (d.step == 0)
-                                   return std::nullopt;
-                                 return static_cast<std::uint64_t>(last_step(d));
-                               },
-                               [](const LogUniform&) -> Last { return std::nullopt; },
-                               [](const RandInt& d) -> Last { return last_step(d); },
-                               [](const Choice& d) -> Last { return d.values.size() - 1; },
-                               [](const Grid& d) -> Last { return d.values.size() - 1; }},
-                    kind_);
+  return std::visit(
+      Overloaded{[](const Uniform& d) -> Last {
+                   if (d.step == 0)
+                     return is_point(d) ? Last(0) : std::nullopt;
+                   return static_cast<std::uint64_t>(last_step(d));
+                 },
+                 [](const LogUniform& d) -> Last { return is_point(d) ? Last(0) : std::nullopt; },
+                 [](const RandInt& d) -> Last { return last_step(d); },
+                 [](const Choice& d) -> Last { return d.values.size() - 1; },
+                 [](const Grid& d) -> Last { return d.values.size() - 1; }},
+      kind_);
 }
 
 Value Domain::at(std::uint64_t index) const {
   const auto element = [&](const List& values) {
     return values.at(static_cast<std::size_t>(index));
   };
-  return std::visit(
-      Overloaded{[&](const Uniform& d) -> Value { return value_at(d, static_cast<double>(index)); },
-                 [](const LogUniform&) -> Value {
-                   throw Exception(ErrorCode::failed_precondition,
-                                   "the values of a continuum have no numbers");
-                 },
-                 [&](const RandInt& d) -> Value { return value_at(d, index); },
-                 [&](const Choice& d) { return element(d.values); },
-                 [&](const Grid& d) { return element(d.values); }},
-      kind_);
+  return std::visit(Overloaded{[&](const Uniform& d) -> Value {
+                                 if (d.step != 0)
+                                   return value_at(d, static_cast<double>(index));
+                                 return only_value(d);
+                               },
+                               [](const LogUniform& d) -> Value { return only_value(d); },
+                               [&](const RandInt& d) -> Value { return value_at(d, index); },
+                               [&](const Choice& d) { return element(d.values); },
+                               [&](const Grid& d) { return element(d.values); }},
+                    kind_);
 }
 
 std::string Domain::to_string() const {

@@ -13,8 +13,9 @@
 /// Where the value of one hyperparameter comes from.
 namespace troupe::tune {
 
-/// Real numbers in [low, high), each as likely. With a step: low, low + step, low + 2 step, ... up
-/// to `high`, which is included when it lies on that grid.
+/// Real numbers in [low, high), each as likely; `low` always when both are equal. With a step: low,
+/// low + step, low + 2 step, ... up to `high`, which is included, to the last bit, when it lies on
+/// that grid.
 struct Uniform {
   double low = 0;
   double high = 1;
@@ -22,7 +23,7 @@ struct Uniform {
   friend bool operator==(const Uniform&, const Uniform&) = default;
 };
 
-/// Real numbers in [low, high) whose logarithm is uniform; low > 0.
+/// Real numbers in [low, high) whose logarithm is uniform; low > 0. `low` when both are equal.
 struct LogUniform {
   double low = 0;
   double high = 1;
@@ -94,7 +95,7 @@ private:
   Kind kind_;
 };
 
-/// Real numbers in [low, high).
+/// Real numbers in [low, high); low == high: always that number.
 inline Domain uniform(double low, double high) {
   return Uniform{low, high};
 }

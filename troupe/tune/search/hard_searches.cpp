@@ -23,14 +23,18 @@ ParamSpace mixed() {
 }
 
 ParamSpace single_point() {
-  return {{"a", choice({"only"})}, {"n", randint(3, 4)}, {"q", quniform(2, 2, 1)}, {"c", 7}};
+  return {{"a", choice({"only"})},
+          {"n", randint(3, 4)},
+          {"q", quniform(2, 2, 1)},
+          {"x", uniform(2.5, 2.5)},
+          {"c", 7}};
 }
 
 /// As wide as domains may be.
 ParamSpace wide() {
   constexpr double half = std::numeric_limits<double>::max() / 2;
   return {{"any", Domain(RandInt{INT64_MIN, INT64_MAX})},
-          {"positive", lograndint(1, INT64_MAX)},
+          {"positive", Domain(RandInt{1, INT64_MAX, 1, true})},
           {"size", loguniform(1e-300, 1e300)},
           {"real", uniform(-half, half)}};
 }
