@@ -196,11 +196,39 @@ TEST_CASE("data that is no study is refused and changes nothing") {
   const Value before = study.save();
   Value told_twice = before;
   told_twice.as_map()["study"].as_list().push_back(before.as_map().at("study").as_list().back());
+  const Value& options = before.as_map().at("options");
+  const auto with = [&](List entry) {
+    return Value(Map{{"options", options}, {"study", List{Value(std::move(entry))}}});
+  };
   for (const Value& bad :
-       {Value(), Value(Map{{"study", 3}}), Value(Map{{"study", List{List{"fly", 1}}}}),
-        Value(Map{{"study", List{List{"tell", 7, 0, 0.5}}}}), told_twice})
-    CHECK(!study.restore(bad).has_value());
+       {Value(), Value(Map{{"options", options}, {"study", 3}}),
+        Value(Map{{"study", before.as_map().at("study")}}), with({"fly", 1}),
+        with({"tell", 7, 0, List{0.5}}), with({"ask", 3, 4}), with({"enqueue", 1}),
+        with({"add", Map{}, Map{}, Value(), List{}, 0, Map{}, 0}),
+        with({"add", Map{}, Map{}, 0.5, List{}, 0, Map{}, 17}), told_twice}) {
+    const Status status = study.restore(bad);
+    REQUIRE(!status.has_value());
+    CHECK(status.error().code() == ErrorCode::corrupt);
+  }
   CHECK(study.save() == before);
+}
+
+TEST_CASE("a study is restored with the options that it was saved with, or refuses") {
+  Study study({.constraints = {"memory"}, .seed = 2});
+  const Value saved = study.save();
+  const auto restored = [&](StudyOptions options) {
+    return Study(std::move(options)).restore(saved);
+  };
+  CHECK(restored({.constraints = {"memory"}, .seed = 2}).has_value());
+  for (const StudyOptions& other :
+       {StudyOptions{.constraints = {"memory"}, .seed = 3}, StudyOptions{.seed = 2},
+        StudyOptions{.searcher = random_search(), .constraints = {"memory"}, .seed = 2},
+        StudyOptions{.mode = Mode::max, .constraints = {"memory"}, .seed = 2},
+        StudyOptions{.scheduler = asha(), .constraints = {"memory"}, .seed = 2}}) {
+    const Status status = restored(other);
+    REQUIRE(!status.has_value());
+    CHECK(status.error().message().find("the same StudyOptions") != std::string::npos);
+  }
 }
 
 }  // namespace

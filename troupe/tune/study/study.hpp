@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 namespace troupe::tune {
 
 class Study;
+namespace detail {
+class StudyState;
+}
 
 /// Thrown by an objective that gives up after `should_prune()`.
 class TrialPruned : public std::exception {
@@ -50,6 +54,10 @@ public:
   /// scheduler: no.
   [[nodiscard]] bool should_prune() const;
 
+  /// One of `StudyOptions::constraints`: feasible where it is <= 0. Each trial that returns a value
+  /// sets all of them before; set again, the last one counts.
+  void set_constraint(const std::string& name, double value);
+
   [[nodiscard]] TrialId number() const { return number_; }
   /// What was suggested so far.
   [[nodiscard]] const Config& params() const;
@@ -64,12 +72,19 @@ private:
 };
 
 struct StudyOptions {
-  /// Nothing: `tpe()`. Copied.
+  /// Nothing: `tpe()`. Copied. Must serve so many objectives.
   std::shared_ptr<Searcher> searcher{};
   /// Who prunes; only schedulers that stop trials make sense, such as `asha` with a `max_t` beyond
-  /// the last step (there it stops whoever gets so far). Nothing: nobody.
+  /// the last step (there it stops whoever gets so far). Nothing: nobody. One objective only.
   std::shared_ptr<Scheduler> scheduler{};
+  /// Of the one objective.
   Mode mode = Mode::min;
+  /// Several objectives, one mode each, `mode` counts for nothing then: the objective returns so
+  /// many values, and `best_trials` takes the place of `best_trial`.
+  std::vector<Mode> modes{};
+  /// Names of numbers that must be <= 0, which trials say with `set_constraint`. The searcher keeps
+  /// to what is feasible, and the best trials are.
+  std::vector<std::string> constraints{};
   std::uint64_t seed = 0;
 };
 
@@ -87,7 +102,7 @@ struct StudyOptions {
 /// searcher suggests it. Where a name gets another range, old results count as far as their values
 /// lie in it.
 /// A space that is known beforehand is better written down as a `ParamSpace`: then it is checked
-/// first, and constraints are possible.
+/// first, and relations between parameters are possible.
 ///
 /// The seed and the order of calls decide everything. `save` and `restore` go on exactly. Thread
 /// rules: one thread at a time. Errors are thrown as `Exception`.
@@ -95,11 +110,16 @@ class Study {
 public:
   struct Trial {
     TrialId number{};
-    Config params{};                ///< those that it was asked for
-    std::optional<double> value{};  ///< final, or reported last
-    std::uint64_t step = 0;         ///< of the value
-    bool pending = true;
+    Config params{};                          ///< those that it was asked for
+    std::map<std::string, Domain> domains{};  ///< where they come from, by name
+    std::optional<double> value{};            ///< of one objective: final, or reported last
+    std::vector<double> values{};             ///< of several objectives: final
+    std::uint64_t step = 0;                   ///< of the value
+    Metrics constraints{};                    ///< by name
+    bool pending = false;
     Ending ending = Ending::finished;  ///< when it is not pending; stopped: pruned
+    /// Parameters of `enqueue_trial` that it was not asked for.
+    std::vector<std::string> unused{};
   };
 
   explicit Study(StudyOptions options = {});
@@ -110,26 +130,48 @@ public:
   /// Runs the objective `count` times. It returns the value, or throws `TrialPruned`; any other
   /// exception fails the trial and leaves `optimize`.
   void optimize(const std::function<double(StudyTrial&)>& objective, std::size_t count);
+  /// For several objectives: it returns their values in the order of `StudyOptions::modes`.
+  void optimize(const std::function<std::vector<double>(StudyTrial&)>& objective,
+                std::size_t count);
+
+  /// A trial with these values comes next, after others that wait; what they leave out is suggested
+  /// as ever. Numbers are taken as the nearest value of their range if they are as good as equal to
+  /// it (2 for 2.0, 0.3 for the third of steps of 0.1, the end of a range for the last number
+  /// before it); others outside of it are an error where they are asked for. What is never asked
+  /// for is logged as a warning, and is in `Trial::unused`.
+  void enqueue_trial(Config params);
+  /// Takes a result from elsewhere: of an earlier study, or put together by hand, such as
+  /// `{.params = {{"x", 2.0}}, .value = 0.5}`. The searcher learns from it, and it may be the best;
+  /// its number is the next one. With `domains`, suggestions can be made of it from the first trial
+  /// on, otherwise as soon as the objective has asked for the parameters.
+  /// invalid_argument: it is pending, lacks a value or a constraint although it finished, or a
+  /// parameter lies outside of its own domain.
+  void add_trial(Trial trial);
 
   /// The same by hand.
   [[nodiscard]] StudyTrial ask();
   void tell(const StudyTrial& trial, double value);
+  void tell(const StudyTrial& trial, std::vector<double> values);
   void tell_pruned(const StudyTrial& trial);
   void tell_failed(const StudyTrial& trial);
 
-  /// The best finished one; NaN never is. Nothing: none yet.
+  /// The best finished one that is feasible; NaN never is. Nothing: none yet. failed_precondition
+  /// with several objectives.
   [[nodiscard]] std::optional<Trial> best_trial() const;
+  /// The Pareto front of the finished ones that are feasible: no other one is at least as good in
+  /// every objective and better in one. With one objective: all that are as good as the best.
+  [[nodiscard]] std::vector<Trial> best_trials() const;
   [[nodiscard]] std::vector<Trial> trials() const;
 
-  /// Everything that happened, as data; and on from there: a new study with the same options.
+  /// Everything that happened, as data; and on from there: a study with the same options.
   [[nodiscard]] Value save() const;
-  /// corrupt otherwise; then the study is as new.
+  /// corrupt when it is no such data, invalid_argument when it was saved with other options; then
+  /// nothing has changed.
   [[nodiscard]] Status restore(const Value& state);
 
 private:
   friend class StudyTrial;
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<detail::StudyState> state_;
 };
 
 }  // namespace troupe::tune

@@ -1,0 +1,379 @@
+#include <troupe/base/crc32c.hpp>
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/tpe.hpp>
+#include <troupe/tune/study/detail/study_state.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace troupe::tune::detail {
+namespace {
+
+Exception refused(const std::string& what) {
+  return Exception(ErrorCode::invalid_argument, what);
+}
+
+std::string quoted(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names)
+    all += (all.empty() ? "'" : ", '") + name + "'";
+  return all;
+}
+
+std::vector<Objective> objectives_of(const StudyOptions& options) {
+  if (options.modes.size() < 2)
+    return {{"value", options.modes.empty() ? options.mode : options.modes[0]}};
+  std::vector<Objective> objectives;
+  for (const Mode mode : options.modes)
+    objectives.push_back({"value_" + std::to_string(objectives.size()), mode});
+  return objectives;
+}
+
+/// The value of the domain that somebody means who writes `wanted`: numbers may have the other
+/// type, differ by rounding from a grid, or be the end of a range that is open there.
+std::optional<Value> meant(const Domain& domain, const Value& wanted) {
+  if (domain.contains(wanted))
+    return wanted;
+  if (!wanted.is_int() && !wanted.is_double())
+    return std::nullopt;
+  const double number = wanted.is_int() ? static_cast<double>(wanted.as_int()) : wanted.as_double();
+  if (domain.contains(number))
+    return number;
+  if (std::abs(number) < 0x1p53 && number == std::floor(number) &&
+      domain.contains(static_cast<std::int64_t>(number)))
+    return static_cast<std::int64_t>(number);
+  const auto* reals = std::get_if<Uniform>(&domain.kind());
+  if (reals != nullptr && reals->step != 0) {
+    const double index = std::floor((number - reals->low) / reals->step + 0.5);
+    if (!(index >= 0) || index > static_cast<double>(*domain.last_index()))
+      return std::nullopt;
+    const Value near = domain.at(static_cast<std::uint64_t>(index));
+    return std::abs(near.as_double() - number) <= 1e-9 * reals->step ? std::optional(near)
+                                                                     : std::nullopt;
+  }
+  const double before = std::nextafter(number, -std::numeric_limits<double>::infinity());
+  return domain.contains(before) ? std::optional<Value>(before) : std::nullopt;
+}
+
+}  // namespace
+
+StudyState::StudyState(StudyOptions options)
+    : options_(std::move(options)), objectives_(objectives_of(options_)) {
+  if (!options_.searcher)
+    options_.searcher = tpe();
+  for (const std::string& name : options_.constraints) {
+    if (name.empty() ||
+        std::count(options_.constraints.begin(), options_.constraints.end(), name) > 1)
+      throw refused("StudyOptions::constraints: '" + name +
+                    "' is empty or comes twice; give each constraint a name of its own");
+    constraint_metrics_.push_back(std::string(constraints_key) + '/' + name);
+  }
+  if (!options_.scheduler)
+    return;
+  if (several())
+    throw refused("StudyOptions::scheduler compares trials by one objective, and the study has " +
+                  std::to_string(objectives_.size()) +
+                  ": leave out the scheduler or all modes but one");
+  scheduler_ = options_.scheduler->clone();
+  scheduler_
+      ->setup({.metric = objectives_[0].metric, .mode = objectives_[0].mode, .seed = options_.seed})
+      .value_or_throw();
+}
+
+// -- trials -------------------------------------------------------------------------------------
+
+void StudyState::enqueue(Config params) {
+  log_.push_back(List{"enqueue", params});
+  queue_.push_back(std::move(params));
+}
+
+TrialId StudyState::begin(const std::optional<Suggestion>& given) {
+  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
+  if (stale_)
+    prepare();
+  const Suggestion suggestion = given ? *given : wanted(suggest(id));
+  Live& trial = trials_[id];
+  trial.shown.number = id;
+  trial.shown.pending = true;
+  trial.asked = suggestion.config;
+  if (!queue_.empty()) {
+    trial.fixed = std::move(queue_.front());
+    queue_.pop_front();
+  }
+  if (searcher_ && !trial.asked.empty())
+    searcher_->record(id, suggestion.config, suggestion.note);
+  if (scheduler_)
+    scheduler_->on_trial_add(id, {});
+  log_.push_back(List{"ask", suggestion.config, suggestion.note});
+  return id;
+}
+
+Suggestion StudyState::suggest(TrialId id) const {
+  if (!searcher_)
+    return Suggestion::of({});
+  Suggestion suggestion = searcher_->suggest(id).value_or_throw();
+  return suggestion.kind == Suggestion::Kind::config ? suggestion : Suggestion::of({});
+}
+
+/// The suggestion with what the first one in the queue wants to see in it. Then its origin is
+/// another one, so the searcher gets no note back.
+Suggestion StudyState::wanted(Suggestion suggestion) const {
+  if (queue_.empty())
+    return suggestion;
+  for (const auto& [name, value] : queue_.front()) {
+    Value* suggested = suggestion.config.find_key(name);
+    const auto known = space_.find(name);
+    if (suggested == nullptr || known == space_.end())
+      continue;
+    const auto taken = meant(known->second, value);
+    if (!taken || *taken == *suggested)
+      continue;
+    *suggested = *taken;
+    suggestion.note = Value();
+  }
+  return suggestion;
+}
+
+Value StudyState::parameter(TrialId id, const std::string& name, const Domain& domain) {
+  Live& trial = pending(id);
+  if (const Value* before = trial.shown.params.find_key(name)) {
+    const Domain& first = trial.shown.domains.at(name);
+    if (first != domain)
+      throw refused("parameter '" + name + "' was asked for as " + first.to_string() +
+                    " before in this trial, and now as " + domain.to_string());
+    return *before;
+  }
+  const auto known = space_.find(name);
+  const bool is_new = known == space_.end() || known->second != domain;
+  if (is_new) {
+    ParamSpace alone;
+    alone.add(name, domain);
+    alone.check().with_context("parameter '" + name + "'").value_or_throw();
+  }
+  Value value = value_for(trial, name, domain);
+  if (is_new) {
+    space_.insert_or_assign(name, domain);
+    stale_ = true;
+  }
+  trial.shown.domains.insert_or_assign(name, domain);
+  trial.shown.params[name] = value;
+  log_.push_back(List{"param", std::int64_t{id.value}, name, domain.to_value()});
+  return value;
+}
+
+Value StudyState::value_for(const Live& trial, const std::string& name,
+                            const Domain& domain) const {
+  if (const Value* fixed = trial.fixed.find_key(name)) {
+    const auto value = meant(domain, *fixed);
+    if (!value)
+      throw refused("parameter '" + name + "': the value " + to_json(*fixed) +
+                    " that was enqueued is none of " + domain.to_string() +
+                    "; enqueue one that lies in it");
+    return *value;
+  }
+  const Value* asked = trial.asked.find_key(name);
+  if (asked != nullptr && domain.contains(*asked))
+    return *asked;
+  Random random(options_.seed, trial.shown.number.value, RandomPurpose::sample_config,
+                crc32c(name));
+  return domain.sample(random);
+}
+
+void StudyState::constrain(TrialId id, const std::string& name, double value) {
+  Live& trial = pending(id);
+  const auto& names = options_.constraints;
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw refused("there is no constraint '" + name + "' in this study; " +
+                  (names.empty() ? "StudyOptions::constraints is empty"
+                                 : "StudyOptions::constraints has " + quoted(names)));
+  trial.shown.constraints[name] = value;
+  log_.push_back(List{"constraint", std::int64_t{id.value}, name, value});
+}
+
+void StudyState::report(TrialId id, double value, std::uint64_t step) {
+  Live& trial = pending(id);
+  if (several())
+    throw Exception(ErrorCode::failed_precondition,
+                    "trial " + to_string(id) + " reports one value, and the study has " +
+                        std::to_string(objectives_.size()) +
+                        " objectives: return all of them at the end");
+  const Metrics metrics = [&] {
+    Trial next = trial.shown;
+    next.value = value;
+    next.step = step;
+    return metrics_of(next);
+  }();
+  std::optional<ScheduleDecision> decision;
+  if (scheduler_ && !trial.prune)
+    decision = scheduler_->decide(id, metrics).value_or_throw();
+  trial.shown.value = value;
+  trial.shown.step = step;
+  if (searcher_)
+    searcher_->on_result(id, metrics);
+  if (decision) {
+    scheduler_->record(id, metrics, *decision);
+    trial.prune = decision->action != ScheduleAction::go_on;
+    trial.had_all = decision->action == ScheduleAction::finish;
+  }
+  log_.push_back(List{"report", std::int64_t{id.value}, value, step});
+}
+
+void StudyState::end(TrialId id, Ending ending, std::vector<double> values) {
+  Live& trial = pending(id);
+  const Value logged = values.empty() ? Value() : Value(List(values.begin(), values.end()));
+  if (ending == Ending::finished)
+    check_values(trial.shown, values.size())
+        .with_context("trial " + to_string(id))
+        .value_or_throw();
+  log_.push_back(List{"tell", std::int64_t{id.value}, static_cast<std::int64_t>(ending), logged});
+  if (!values.empty()) {
+    if (several())
+      trial.shown.values = std::move(values);
+    else
+      trial.shown.value = values[0];
+    trial.shown.step = std::max<std::uint64_t>(trial.shown.step, 1);
+  }
+  trial.shown.pending = false;
+  if (ending == Ending::stopped && trial.had_all && !missing_constraint(trial.shown))
+    ending = Ending::finished;
+  trial.shown.ending = ending;
+  for (const auto& [name, value] : trial.fixed)
+    if (!trial.shown.params.find_key(name))
+      trial.shown.unused.push_back(name);
+  const Metrics metrics = metrics_of(trial.shown);
+  const bool has_value = trial.shown.value || !trial.shown.values.empty();
+  const Metrics* last = has_value ? &metrics : nullptr;
+  if (trial.asked.empty())
+    stale_ = true;  // the searcher has never heard of it
+  else if (searcher_ && trial.shown.params != trial.asked)
+    searcher_->amend(id, fitting(trial.shown.params));
+  if (searcher_)
+    searcher_->on_complete(id, ending, last);
+  if (scheduler_)
+    scheduler_->on_complete(id, ending, last);
+}
+
+StudyState::Live& StudyState::pending(TrialId id) {
+  const auto found = trials_.find(id);
+  if (found == trials_.end() || !found->second.shown.pending)
+    throw Exception(ErrorCode::failed_precondition,
+                    "trial " + to_string(id) + " of the study is over, or was never begun");
+  return found->second;
+}
+
+// -- results from elsewhere ---------------------------------------------------------------------
+
+void StudyState::add(Trial trial) {
+  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
+  check_added(trial).with_context("the trial to add").value_or_throw();
+  Map domains;
+  for (const auto& [name, domain] : trial.domains) {
+    domains[name] = domain.to_value();
+    // What the objective asked for last is what counts; here nobody asked.
+    if (space_.emplace(name, domain).second)
+      stale_ = true;
+  }
+  trial.number = id;
+  if (trial.value || !trial.values.empty())
+    trial.step = std::max<std::uint64_t>(trial.step, 1);
+  log_.push_back(List{"add", trial.params, std::move(domains),
+                      trial.value ? Value(*trial.value) : Value(),
+                      List(trial.values.begin(), trial.values.end()), trial.step, trial.constraints,
+                      static_cast<std::int64_t>(trial.ending)});
+  const Trial& added = trials_.emplace(id, Live{std::move(trial), {}, {}}).first->second.shown;
+  if (!searcher_)
+    return;
+  const Metrics metrics = metrics_of(added);
+  const bool has_value = added.value || !added.values.empty();
+  searcher_->record(id, fitting(added.params), Value());
+  searcher_->on_complete(id, added.ending, has_value ? &metrics : nullptr);
+}
+
+Status StudyState::check_added(const Trial& trial) const {
+  const auto wrong = [](const std::string& what) {
+    return Error(ErrorCode::invalid_argument, what);
+  };
+  if (trial.pending)
+    return wrong("it is pending; add what came out of it when it is over");
+  if (several() ? trial.value.has_value() : !trial.values.empty())
+    return wrong(several() ? "the study has several objectives: set `values`, not `value`"
+                           : "the study has one objective: set `value`, not `values`");
+  const std::size_t count = several() ? trial.values.size() : trial.value.has_value();
+  if (trial.ending == Ending::finished || (several() && count != 0))
+    TROUPE_RETURN_IF_ERROR(check_values(trial, count));
+  for (const auto& [name, value] : trial.constraints)
+    if (!value.is_double() || std::find(options_.constraints.begin(), options_.constraints.end(),
+                                        name) == options_.constraints.end())
+      return wrong("its constraint '" + name +
+                   "' is no real number, or none of StudyOptions::constraints");
+  for (const auto& [name, domain] : trial.domains) {
+    ParamSpace alone;
+    alone.add(name, domain);
+    TROUPE_RETURN_IF_ERROR(alone.check().with_context("parameter '" + name + "'"));
+    const Value* value = trial.params.find_key(name);
+    if (value == nullptr || !domain.contains(*value))
+      return wrong("its parameter '" + name + "' is " +
+                   (value != nullptr ? to_json(*value) : "missing") + ", which is none of " +
+                   domain.to_string());
+  }
+  return ok();
+}
+
+Status StudyState::check_values(const Trial& trial, std::size_t count) const {
+  if (count != objectives_.size())
+    return Error(ErrorCode::invalid_argument,
+                 std::to_string(count) + " values, and the study has " +
+                     std::to_string(objectives_.size()) +
+                     (several() ? " objectives: one value for each of StudyOptions::modes"
+                                : " objective: name several in StudyOptions::modes"));
+  if (trial.ending == Ending::finished)
+    if (const auto missing = missing_constraint(trial))
+      return Error(ErrorCode::invalid_argument,
+                   "constraint '" + *missing +
+                       "' has no value: set each of StudyOptions::constraints (set_constraint) "
+                       "before the trial ends");
+  return ok();
+}
+
+// -- the searcher -------------------------------------------------------------------------------
+
+/// What of a trial's parameters lies in the space as it is now.
+Config StudyState::fitting(const Config& params) const {
+  Config config;
+  for (const auto& [name, value] : params) {
+    const auto known = space_.find(name);
+    if (known != space_.end() && known->second.contains(value))
+      config[name] = value;
+  }
+  return config;
+}
+
+/// A searcher for the space as it is known now, that has seen everything.
+void StudyState::prepare() {
+  SearchContext context{.objectives = objectives_,
+                        .constraints = constraint_metrics_,
+                        .seed = options_.seed,
+                        .allow_repeats = true};
+  for (const auto& [name, domain] : space_)
+    context.space.add(name, maybe(domain));
+  for (const auto& [id, trial] : trials_)
+    if (!trial.shown.pending)
+      context.known_results.push_back(
+          {fitting(trial.shown.params), metrics_of(trial.shown), trial.shown.ending});
+  auto searcher = options_.searcher->clone();
+  searcher->setup(context).value_or_throw();
+  for (const auto& [id, trial] : trials_)
+    if (trial.shown.pending) {
+      // What a running trial has asked for so far, and what it was suggested for the rest.
+      Config used = trial.asked;
+      for (const auto& [name, value] : trial.shown.params)
+        used[name] = value;
+      searcher->record(id, fitting(used), Value());
+    }
+  searcher_ = std::move(searcher);
+  stale_ = false;
+}
+
+}  // namespace troupe::tune::detail
