@@ -101,6 +101,41 @@ TEST_CASE("on a discrete axis the probabilities of all values add up to 1") {
   }
 }
 
+TEST_CASE("fine grids have the probabilities that a continuum gives their cells") {
+  for (const std::int64_t count : {300, 3'000, 100'000}) {
+    Data grid({randint(0, count)});
+    Data reals({uniform(0, 1)});
+    for (int i = 0; i < 200; ++i) {
+      const double x = grid.axes[0].snap(0.3 + 0.001 * i);
+      grid.add({x});
+      reals.add({x});
+    }
+    for (const double at : {0.05, 0.29, 0.4, 0.53, 0.9}) {
+      const double x = grid.axes[0].snap(at);
+      const auto [low, high] = grid.axes[0].cell(x);
+      double mean = 0;  // over the cell, by Simpson's rule
+      for (int i = 0; i <= 10; ++i) {
+        const double factor = i == 0 || i == 10 ? 1 : i % 2 == 1 ? 4 : 2;
+        const std::vector<double> point = {low + (high - low) * i / 10};
+        mean += factor / 30 * std::exp(reals.estimator().log_density(point, 1)[0]);
+      }
+      const double found = grid.estimator().log_density(std::vector{x}, 1)[0];
+      CHECK(found == doctest::Approx(std::log(mean * (high - low))).epsilon(1e-7));
+    }
+  }
+}
+
+TEST_CASE("what is remembered of cells can be forgotten at any time") {
+  Data used = uniform_points({lograndint(1, 3'000)}, 300, 9);
+  const std::vector<double> before = used.estimator().log_density(std::vector{0.1, 0.4, 0.9}, 3);
+  for (int i = 0; i < 3'000; ++i)
+    static_cast<void>(used.columns[0].cell(1e-3 * i, 1e-3, {}));
+  const std::size_t many = used.columns[0].classes();
+  used.columns[0].trim();
+  CHECK(used.columns[0].classes() < many);
+  CHECK(used.estimator().log_density(std::vector{0.1, 0.4, 0.9}, 3) == before);
+}
+
 TEST_CASE("on a continuous axis the density integrates to 1") {
   Data data = uniform_points({uniform(0, 1)}, 12, 5);
   std::vector<double> points(20000);

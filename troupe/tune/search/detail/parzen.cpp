@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace troupe::tune::detail {
 namespace {
@@ -31,26 +30,60 @@ void add_match(double* __restrict__ acc, const double* __restrict__ category, do
     acc[i] += category[i] == x ? bonus : 0.0;
 }
 
-/// log of the integral of the standard normal density over [z - width / 2, z + width / 2].
-double log_cell(double z, double width, double log_width) {
-  const double tilt = z * width;
-  const double square = tilt * tilt;
-  // In a narrow cell the density is nearly exponential: log(sinh(tilt / 2) / (tilt / 2)) and a
-  // correction, by their series. 1e-9 of the value at most where it matters, |z| < 8.
-  if (width < 0.03 && square < 1) {
-    const double sinh = square / 24 * (1 - square / 120 * (1 - square / 63));
-    return normal_log_pdf(z) + log_width + sinh - width * width / 24 * (1 + square / 30);
+/// Cells narrower than this, in widths of a kernel, have a series.
+constexpr double narrow = 0.1;
+
+/// log of the mean of the standard normal density over [z - width / 2, z + width / 2], width <=
+/// narrow, without its factor 1 / sqrt(2 pi): what an exponential would have,
+/// log(sinh(t / 2) / (t / 2)) with t = z width, and a correction. An error of 1e-9 up to |z| = 10;
+/// from |z| = 25 on, where it is below -300 and plays no part, less and less exact.
+inline double narrow_cell(double z, double width) {
+  const double w = width * width;
+  const double square = z * z;
+  const double all = square * w;
+  const double t = all < 6.25 ? all : 6.25;
+  const double sinh =
+      t * (1.0 / 24 -
+           t * (1.0 / 2880 - t * (1.0 / 181440 - t * (1.0 / 9676800 - t * (1.0 / 479001600)))));
+  return sinh - 0.5 * square - w * (1.0 / 24 + t * (1.0 / 720 - t * (1.0 / 30240)) - w / 1440);
+}
+
+/// acc += narrow_cell for one block.
+void add_narrow_cell(double* __restrict__ acc, const double* __restrict__ mean,
+                     const double* __restrict__ inverse, double x, double width) {
+  for (std::size_t i = 0; i < block; ++i)
+    acc[i] += narrow_cell((x - mean[i]) * inverse[i], width * inverse[i]);
+}
+
+/// The same in cells narrower than `very_narrow`; for any z.
+constexpr double very_narrow = 0.003;
+void add_very_narrow_cell(double* __restrict__ acc, const double* __restrict__ mean,
+                          const double* __restrict__ inverse, double x, double width) {
+  const double share = width * width / 24;
+  for (std::size_t i = 0; i < block; ++i) {
+    const double z = (x - mean[i]) * inverse[i];
+    const double w = share * (inverse[i] * inverse[i]);
+    acc[i] -= (z * z) * (0.5 - w) + w;
   }
-  // Beyond ten widths nothing depends on the digits of less than 1e-23: the asymptotic series.
+}
+
+/// The same for any width. From |z| = 14 on only to 5 of its some -100.
+double log_cell(double z, double width) {
+  if (width <= narrow)
+    return narrow_cell(z, width);
   const double edge = std::abs(z) - 0.5 * width;
+  if (edge > 14)
+    return -0.5 * edge * edge - 4;
+  // Beyond ten widths nothing depends on the digits of less than 1e-23: the asymptotic series.
   if (edge > 10) {
     const double t = 1 / (edge * edge);
     const double beyond = edge * width + 0.5 * width * width;
     const double rest = beyond > 40 ? 1 : 1 - std::exp(-beyond) * edge / (edge + width);
-    return normal_log_pdf(edge) + std::log((1 - t * (1 - 3 * t * (1 - 5 * t))) / edge * rest);
+    return std::log((1 - t * (1 - 3 * t * (1 - 5 * t))) / (edge * width) * rest) -
+           0.5 * edge * edge;
   }
   if (width > 0.5 || std::abs(z) * width > 2)
-    return log_normal_mass(z - 0.5 * width, z + 0.5 * width);
+    return log_normal_mass(z - 0.5 * width, z + 0.5 * width) + ln_sqrt_2pi - std::log(width);
   // Gauss and Legendre with 5 points: 1e-9 of the value at most, at a third of the time.
   constexpr double inner = 0.26923465505284155;  // half of the nodes
   constexpr double outer = 0.45308992296933198;
@@ -63,7 +96,7 @@ double log_cell(double z, double width, double log_width) {
   const double mean = 0.28444444444444444 +
                       0.23931433524968324 * drop(inner * width) * (near + 1 / near) +
                       0.11846344252809454 * drop(outer * width) * (far + 1 / far);
-  return normal_log_pdf(z) + std::log(width * mean);
+  return std::log(mean) - 0.5 * z * z;
 }
 
 /// Adds up exp of terms that come in blocks, without overflow.
@@ -95,8 +128,7 @@ private:
 void ParzenColumn::add(double coordinate, bool categorical) {
   const auto index = static_cast<std::uint32_t>(at_.size());
   at_.push_back(coordinate);
-  sigma_.push_back(0);
-  log_mass_.push_back(0);
+  kernels_.emplace_back();
   if (categorical || !exists(coordinate))
     return;
   const auto place =
@@ -105,14 +137,49 @@ void ParzenColumn::add(double coordinate, bool categorical) {
   order_.insert(place, index);
 }
 
-double ParzenColumn::log_mass(std::size_t observation, double sigma) {
-  if (sigma_[observation] != sigma) {
+const ParzenColumn::Kernel& ParzenColumn::kernel(std::size_t observation, double sigma,
+                                                 bool discrete) {
+  Kernel& kernel = kernels_[observation];
+  if (kernel.sigma != sigma) {
     const double scale = inv_sqrt_2 / sigma;
     const double x = at_[observation];
-    log_mass_[observation] = std::log(0.5 * (std::erf((1 - x) * scale) + std::erf(x * scale)));
-    sigma_[observation] = sigma;
+    const double mass = 0.5 * (std::erf((1 - x) * scale) + std::erf(x * scale));
+    kernel.sigma = sigma;
+    kernel.log_norm = std::log(mass * sigma) + ln_sqrt_2pi;
+    kernel.type = discrete ? class_of(x, 1 / sigma) : 0;
   }
-  return log_mass_[observation];
+  return kernel;
+}
+
+std::uint32_t ParzenColumn::class_of(double mean, double inverse) {
+  const auto [entry, added] =
+      numbers_.try_emplace({mean, inverse}, static_cast<std::uint32_t>(classes_.size()));
+  if (added)
+    classes_.push_back({mean, inverse});
+  return entry->second;
+}
+
+const std::vector<double>& ParzenColumn::cell(double middle, double width,
+                                              std::span<const std::uint32_t> classes) {
+  std::vector<double>& values = cells_[middle];
+  values.resize(classes_.size(), nowhere);
+  for (const std::uint32_t type : classes)
+    if (!exists(values[type])) {
+      const Class& kernel = classes_[type];
+      values[type] = log_cell((middle - kernel.mean) * kernel.inverse, width * kernel.inverse);
+    }
+  return values;
+}
+
+void ParzenColumn::trim() {
+  constexpr std::size_t most = 1 << 19;  // 4 MiB
+  if (classes_.size() * (cells_.size() + 1) < most)
+    return;
+  classes_.clear();
+  numbers_.clear();
+  cells_.clear();
+  for (Kernel& kernel : kernels_)
+    kernel.sigma = 0;
 }
 
 Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
@@ -138,6 +205,7 @@ Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
   for (std::size_t a = 0; a < axes.size(); ++a) {
     Kernels& kernels = axes_[a];
     kernels.axis = &space[axes[a]];
+    kernels.column = &columns[axes[a]];
     if (kernels.axis->categorical()) {
       add_categorical(columns[axes[a]], members, kernels);
     } else {
@@ -161,34 +229,24 @@ double Parzen::narrowest(const Kernels& kernels, double x) const {
 void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                          std::span<const std::uint32_t> slot, Kernels& kernels) {
   const bool discrete = kernels.kind == Kind::discrete;
-  if (discrete) {
+  kernels.mean.assign(base_.size(), 0.0);
+  kernels.inverse.assign(base_.size(), 0.0);
+  if (discrete)
     kernels.type.assign(base_.size(), 0);
-  } else {
-    kernels.mean.assign(base_.size(), 0.0);
-    kernels.inverse.assign(base_.size(), 0.0);
-  }
+  std::vector<bool> listed;
   const auto put = [&](std::size_t kernel, double x, double sigma) {
-    const double log_mass = column.log_mass(members[kernel], sigma);
-    if (!discrete) {
-      kernels.mean[kernel] = x;
-      kernels.inverse[kernel] = 1 / sigma;
-      base_[kernel] -= log_mass + std::log(sigma) + ln_sqrt_2pi;
+    const ParzenColumn::Kernel& known = column.kernel(members[kernel], sigma, discrete);
+    kernels.mean[kernel] = x;
+    kernels.inverse[kernel] = 1 / sigma;
+    kernels.sharpest = std::max(kernels.sharpest, 1 / sigma);
+    base_[kernel] -= known.log_norm;
+    if (!discrete)
       return;
-    }
-    // Equal values follow each other and have at most three different widths.
-    std::size_t type = kernels.mean.size();
-    for (std::size_t back = 0; back < 3 && back < kernels.mean.size(); ++back) {
-      const std::size_t candidate = kernels.mean.size() - 1 - back;
-      if (kernels.mean[candidate] == x && kernels.inverse[candidate] == 1 / sigma)
-        type = candidate;
-    }
-    if (type == kernels.mean.size()) {
-      kernels.mean.push_back(x);
-      kernels.inverse.push_back(1 / sigma);
-      kernels.log_inverse.push_back(-std::log(sigma));
-      kernels.log_mass.push_back(log_mass);
-    }
-    kernels.type[kernel] = static_cast<std::uint32_t>(type);
+    kernels.type[kernel] = known.type;
+    listed.resize(column.classes());
+    if (!listed[known.type])
+      kernels.classes.push_back(known.type);
+    listed[known.type] = true;
   };
   const double crowd = std::max(1.0, static_cast<double>(axes_.size()) / 3);
   for (const std::uint32_t observation : options_.lone) {
@@ -225,17 +283,12 @@ void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> me
 
 void Parzen::add_prior(Kernels& kernels) {
   const std::size_t prior = kernels_ - 1;
-  const double log_mass = std::log(std::erf(0.5 * inv_sqrt_2));
+  kernels.mean[prior] = 0.5;
+  kernels.inverse[prior] = 1;
+  base_[prior] -= std::log(std::erf(0.5 * inv_sqrt_2)) + ln_sqrt_2pi;
   if (kernels.kind == Kind::discrete) {
-    kernels.type[prior] = static_cast<std::uint32_t>(kernels.mean.size());
-    kernels.mean.push_back(0.5);
-    kernels.inverse.push_back(1);
-    kernels.log_inverse.push_back(0);
-    kernels.log_mass.push_back(log_mass);
-  } else {
-    kernels.mean[prior] = 0.5;
-    kernels.inverse[prior] = 1;
-    base_[prior] -= log_mass + ln_sqrt_2pi;
+    kernels.type[prior] = kernels.column->class_of(0.5, 1);
+    kernels.classes.push_back(kernels.type[prior]);
   }
 }
 
@@ -276,38 +329,32 @@ double Parzen::draw(const Kernels& kernels, std::size_t kernel, Random& random) 
       return observed;
     return kernels.axis->from_uniform(random.uniform());
   }
-  const std::size_t at = kernels.kind == Kind::discrete ? kernels.type[kernel] : kernel;
-  const double mean = kernels.mean[at];
-  const double inverse = kernels.inverse[at];
+  const double mean = kernels.mean[kernel];
+  const double inverse = kernels.inverse[kernel];
   const double z =
       truncated_normal_quantile(random.uniform(), -mean * inverse, (1 - mean) * inverse);
   return kernels.axis->snap(mean + z / inverse);
 }
 
 std::vector<double> Parzen::log_density(std::span<const double> points, std::size_t count) const {
-  // Discrete axes: what each class weighs in each cell that occurs.
-  std::vector<std::vector<const double*>> cells(axes_.size());
-  std::vector<std::map<double, std::vector<double>>> tables(axes_.size());
-  for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const Kernels& kernels = axes_[a];
-    if (kernels.kind != Kind::discrete)
-      continue;
-    for (std::size_t c = 0; c < count; ++c) {
-      auto [entry, added] = tables[a].try_emplace(points[a * count + c]);
-      std::vector<double>& table = entry->second;
-      if (added) {
-        const auto [low, high] = kernels.axis->cell(entry->first);
-        const double width = high - low;
-        const double log_width = std::log(width);
-        table.resize(kernels.mean.size());
-        for (std::size_t t = 0; t < table.size(); ++t)
-          table[t] = log_cell((0.5 * (low + high) - kernels.mean[t]) * kernels.inverse[t],
-                              width * kernels.inverse[t], log_width + kernels.log_inverse[t]) -
-                     kernels.log_mass[t];
-      }
-      cells[a].push_back(table.data());
+  std::vector<double> densities(count);
+  // Discrete axes: the cell of each point, and for wide ones what each class has in it.
+  struct Cell {
+    double middle = 0;
+    double width = 0;
+    const double* table = nullptr;
+  };
+  std::vector<std::vector<Cell>> cells(axes_.size());
+  for (std::size_t a = 0; a < axes_.size(); ++a)
+    for (std::size_t c = 0; axes_[a].kind == Kind::discrete && c < count; ++c) {
+      const double x = points[a * count + c];
+      const auto [low, high] = axes_[a].axis->cell(x);
+      Cell cell{0.5 * (low + high), high - low};
+      densities[c] += std::log(cell.width);
+      if (cell.width * axes_[a].sharpest > narrow)
+        cell.table = axes_[a].column->cell(cell.middle, cell.width, axes_[a].classes).data();
+      cells[a].push_back(cell);
     }
-  }
   std::vector<LogSum> sums(count);
   std::array<double, block> terms;
   for (std::size_t start = 0; start < kernels_; start += block)
@@ -320,17 +367,19 @@ std::vector<double> Parzen::log_density(std::span<const double> points, std::siz
           add_normal(terms.data(), &kernels.mean[start], &kernels.inverse[start], x);
         } else if (kernels.kind == Kind::categorical) {
           add_match(terms.data(), &kernels.mean[start], kernels.bonus, x);
+        } else if (const Cell& cell = cells[a][c]; cell.table == nullptr) {
+          const auto add =
+              cell.width * kernels.sharpest > very_narrow ? add_narrow_cell : add_very_narrow_cell;
+          add(terms.data(), &kernels.mean[start], &kernels.inverse[start], cell.middle, cell.width);
         } else {
-          const double* table = cells[a][c];
           for (std::size_t i = 0; i < block; ++i)
-            terms[i] += table[kernels.type[start + i]];
+            terms[i] += cell.table[kernels.type[start + i]];
         }
       }
       sums[c].add(terms.data());
     }
-  std::vector<double> densities(count);
   for (std::size_t c = 0; c < count; ++c)
-    densities[c] = sums[c].value();
+    densities[c] += sums[c].value();
   return densities;
 }
 

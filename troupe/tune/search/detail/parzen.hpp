@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 /// Parzen estimators over points of the unit cube: mixtures of one product kernel an observation.
@@ -24,15 +26,38 @@ public:
   /// Observations that have a coordinate, in its ascending order. Not for categories.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
-  /// log of the mass that the kernel of `observation` has inside of [0, 1] when its width is
-  /// `sigma`. Remembered, since few widths change from one suggestion to the next.
-  [[nodiscard]] double log_mass(std::size_t observation, double sigma);
+  /// A normal kernel. Equal ones are one class, also those of different suggestions.
+  struct Class {
+    double mean = 0;
+    double inverse = 0;  ///< 1 / width
+  };
+  /// What is known of the kernel of an observation.
+  struct Kernel {
+    double sigma = 0;
+    /// log of what it is to be divided by: the integral of exp(-z^2 / 2) over [0, 1].
+    double log_norm = 0;
+    std::uint32_t type = 0;  ///< its class; only on discrete axes
+  };
+  /// The kernel of `observation` when its width is `sigma`. Remembered, since few widths change
+  /// from one suggestion to the next.
+  [[nodiscard]] const Kernel& kernel(std::size_t observation, double sigma, bool discrete);
+  /// The number of a class, a new one where it was not there.
+  [[nodiscard]] std::uint32_t class_of(double mean, double inverse);
+  [[nodiscard]] std::size_t classes() const { return classes_.size(); }
+  /// What some classes have in the cell around `middle`, by the number of the class; valid until
+  /// the next call of anything else. Remembered too.
+  [[nodiscard]] const std::vector<double>& cell(double middle, double width,
+                                                std::span<const std::uint32_t> classes);
+  /// Forgets classes and cells when they have become many. Estimators made before are void.
+  void trim();
 
 private:
   std::vector<double> at_;
   std::vector<std::uint32_t> order_;
-  std::vector<double> sigma_;
-  std::vector<double> log_mass_;
+  std::vector<Kernel> kernels_;
+  std::vector<Class> classes_;
+  std::map<std::pair<double, double>, std::uint32_t> numbers_;
+  std::map<double, std::vector<double>> cells_;  ///< by their middle; NaN: not computed
 };
 
 struct ParzenOptions {
@@ -57,7 +82,7 @@ struct ParzenOptions {
 class Parzen {
 public:
   /// `axes`: those of the block, indices into `space` and `columns`. `members`: observations that
-  /// have a coordinate on all of them, ascending, with their `weights`.
+  /// have a coordinate on all of them, ascending, with their `weights`. The columns outlive it.
   Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
          std::span<ParzenColumn> columns, std::span<const std::uint32_t> members,
          std::span<const double> weights, const ParzenOptions& options);
@@ -73,17 +98,18 @@ public:
 private:
   enum class Kind : std::uint8_t { continuous, discrete, categorical };
 
-  /// The kernels of one axis. Those of a discrete axis that are alike are one class.
+  /// The kernels of one axis.
   struct Kernels {
     const Axis* axis = nullptr;
+    ParzenColumn* column = nullptr;
     Kind kind = Kind::continuous;
-    std::vector<double> mean{};         ///< of each kernel, or class; categories: the observed one
-    std::vector<double> inverse{};      ///< 1 / width
-    std::vector<double> log_inverse{};  ///< classes: its logarithm
-    std::vector<double> log_mass{};     ///< classes: inside of the box
-    std::vector<std::uint32_t> type{};  ///< discrete: the class of each kernel
-    double miss = 0;                    ///< categories: log of the probability of another category
-    double bonus = 0;                   ///< and what the observed one has more
+    std::vector<double> mean{};            ///< of each kernel; categories: the observed one
+    std::vector<double> inverse{};         ///< 1 / width
+    double sharpest = 1;                   ///< the greatest of those; the prior has 1
+    std::vector<std::uint32_t> classes{};  ///< discrete: those that occur
+    std::vector<std::uint32_t> type{};     ///< discrete: the class of each kernel
+    double miss = 0;   ///< categories: log of the probability of another category
+    double bonus = 0;  ///< and what the observed one has more
   };
 
   /// The least width that a kernel may have at `x`.

@@ -91,6 +91,8 @@ bool TpeModel::put(const Ranking& ranking, std::size_t place, Point& point) {
 
 void TpeModel::read(const Design& design, const History& history) {
   columns_.resize(design.size());
+  for (ParzenColumn& column : columns_)
+    column.trim();
   for (std::size_t i = pattern_of_.size(); i < history.size(); ++i) {
     const Point& point = history.all()[i].point;
     std::vector<bool> pattern(design.size());
