@@ -228,8 +228,11 @@ TEST_CASE("categories follow the good configurations, and none vanishes") {
   Random random(1, 2, RandomPurpose::test);
   std::vector<std::vector<double>> rows;
   for (int i = 0; i < 100; ++i)
-    rows.push_back({i < 20 ? 2.0 : static_cast<double>(i % 3), std::nan("")});
-  model.learn(rows);
+    rows.push_back({0.5, i < 20 ? 2.0 : static_cast<double>(i % 3), std::nan("")});
+  std::vector<const std::vector<double>*> best_first;
+  for (const std::vector<double>& row : rows)
+    best_first.push_back(&row);
+  model.learn(best_first, std::vector<std::size_t>{1, 2});
   CHECK(model.probabilities(0)[2] > 0.7);
   CHECK(model.probabilities(0)[0] > 0.02);
   CHECK(model.probabilities(1)[0] == doctest::Approx(0.5));
@@ -277,13 +280,9 @@ TEST_CASE("a regression of enough points finds the quadratic that they come from
   const VectorXd minimum = with->minimiser().value();
   CHECK(minimum[0] == doctest::Approx(32 / 15.0).epsilon(0.05));
   CHECK(minimum[1] == doctest::Approx(-34 / 15.0).epsilon(0.05));
-  VectorXd zero(2);
-  zero << 1, 0;
-  VectorXd one(2);
-  one << 0, 1;
-  const VectorXd place = VectorXd::Constant(2, 0.3);
-  CHECK(with->predict(place, zero) - with->predict(place, one) == doctest::Approx(4).epsilon(0.15));
-  CHECK(std::fabs(with->left_out(3) - data.values[3]) < 1);
+  const VectorXd both = with->predict(MatrixXd::Constant(2, 2, 0.3), MatrixXd::Identity(2, 2));
+  CHECK(both[0] - both[1] == doctest::Approx(4).epsilon(0.15));
+  CHECK(std::fabs(with->left_out(4)[3] - data.values[3]) < 1);
 }
 
 TEST_CASE("what a regression predicts for a point left out is what a fit without it predicts") {
@@ -293,8 +292,8 @@ TEST_CASE("what a regression predicts for a point left out is what a fit without
   const auto rest = QuadraticModel::fit(data.coordinates.rightCols(29), none.rightCols(29),
                                         data.values.tail(29), data.weights.tail(29));
   REQUIRE((all && rest));
-  CHECK(all->left_out(0) ==
-        doctest::Approx(rest->predict(data.coordinates.col(0), VectorXd())).epsilon(1e-5));
+  const VectorXd predicted = rest->predict(data.coordinates.leftCols(1), MatrixXd(0, 1));
+  CHECK(all->left_out(1)[0] == doctest::Approx(predicted[0]).epsilon(1e-5));
 }
 
 TEST_CASE("too few points give no regression, and a saddle has no minimum") {

@@ -106,6 +106,27 @@ TEST_CASE("eight workers at a time come to the same end") {
   CHECK(search.best() < 1e-3);
 }
 
+TEST_CASE(
+    "eight at a time need hardly more trials than one after the other on a smooth objective") {
+  const auto bowl = [](const Config& c) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 5; ++i)
+      sum += std::pow(10, static_cast<double>(i)) *
+             std::pow(c.at("x" + std::to_string(i)).as_double() - 1.5, 2);
+    return Losses{sum};
+  };
+  const auto c = context(box(5));
+  const auto searcher = made(c);
+  AskTell search(*searcher, c, bowl);
+  for (int batch = 0; batch < 15; ++batch) {
+    for (int i = 0; i < 8; ++i)
+      REQUIRE(search.ask());
+    for (int i = 0; i < 8; ++i)
+      search.tell();
+  }
+  CHECK(search.best() < 1e-8);
+}
+
 TEST_CASE("sixty-four workers get different points before any result") {
   const auto c = context(box(2));
   const auto searcher = made(c);
@@ -299,6 +320,99 @@ TEST_CASE("saved and restored anywhere, the same suggestions follow") {
       restored->on_complete(over, Ending::finished, &old);
     }
   }
+}
+
+TEST_CASE("who asks a copy comes to the same state as who is asked") {
+  // As the trial loop does it: a copy hears all calls and suggests, and the original only hears
+  // them; results arrive while the question is out.
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const bool whole_numbers = seed % 4 == 3;
+    const auto c = whole_numbers ? context({{"a", randint(0, 12)}, {"b", randint(0, 12)}}, seed)
+                                 : context(seed % 2 == 0 ? box(3) : mixed(), seed);
+    const auto losses = [&](const Config& config) {
+      return whole_numbers   ? config.at("a").as_double() * 3 + config.at("b").as_double()
+             : seed % 2 == 0 ? rosenbrock(config)[0]
+                             : mixed_loss(config)[0];
+    };
+    const auto original = made(c);
+    const auto copy = original->clone();
+    std::vector<Config> configs;
+    std::uint32_t told = 0;
+    const auto tell = [&] {
+      const TrialId trial(told);
+      const Metrics metrics{{"loss", losses(configs[told++])}, {"training_iteration", 1}};
+      original->on_complete(trial, Ending::finished, &metrics);
+      copy->on_complete(trial, Ending::finished, &metrics);
+    };
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      const TrialId trial(i);
+      const Suggestion next = copy->suggest(trial).value_or_throw();
+      for (std::uint32_t late = 0; i % 7 == 0 && late < 3 && told < i; ++late)
+        tell();
+      original->record(trial, next.config, next.note);
+      copy->record(trial, next.config, next.note);
+      configs.push_back(next.config);
+      while (i + 1 > told + seed % 6)
+        tell();
+      REQUIRE(original->save() == copy->save());
+      REQUIRE(original->clone()->suggest(TrialId(i + 1)).value_or_throw().config ==
+              copy->suggest(TrialId(i + 1)).value_or_throw().config);
+    }
+  }
+}
+
+TEST_CASE("notes that it cannot have written make a trial like one from elsewhere") {
+  const auto c = context(box(3));
+  const auto searcher = made(c);
+  const List predictions{1.0, std::nan(""), 0.5};
+  const std::vector<Value> notes{Value(),
+                                 List{0, 0, 0},
+                                 List{0, 0, -2, List{}},
+                                 List{0, 0, std::int64_t{1} << 40, List{}},
+                                 List{0, 0, 1, predictions},
+                                 List{0, 0, 1, List{0.5}},
+                                 List{9, 9, 1, List{}},
+                                 "note"};
+  std::uint32_t trial = 0;
+  for (const Value& note : notes) {
+    const Suggestion next = searcher->suggest(TrialId(trial)).value_or_throw();
+    searcher->record(TrialId(trial++), next.config, Map{{"model", note}});
+  }
+  for (std::uint32_t i = 0; i < trial; ++i) {
+    const Metrics metrics{{"loss", 1.0 * i}, {"training_iteration", 1}};
+    searcher->on_complete(TrialId(i), Ending::finished, &metrics);
+  }
+  const auto restored = made(c);
+  REQUIRE(restored->restore(searcher->save()).has_value());
+  CHECK(restored->suggest(TrialId(trial)).value_or_throw().config ==
+        searcher->suggest(TrialId(trial)).value_or_throw().config);
+}
+
+TEST_CASE("damaged states are refused, and nothing has changed") {
+  const auto c = context(mixed());
+  const auto searcher = made(c);
+  AskTell search(*searcher, c, mixed_loss);
+  search.run(40);
+  for (int i = 0; i < 4; ++i)
+    REQUIRE(search.ask());
+  const Value good = searcher->save();
+  const auto refused = [&](const char* part, const Value& damage) {
+    Value state = good;
+    state.as_map()["model"].as_map()["generations"].as_map()[part] = damage;
+    const auto other = made(c);
+    const Status status = other->restore(state);
+    REQUIRE(!status.has_value());
+    CHECK(status.error().code() == ErrorCode::corrupt);
+    CHECK(other->save() == made(c)->save());
+  };
+  const List no_trial{5'000'000, 0, List{0.1, 0.1, 0.1, 0.1, 0.1}};
+  for (const Value& damage : {Value(), Value(List{1}), Value(List{no_trial})})
+    for (const char* part : {"running", "results", "asked"})
+      refused(part, damage);
+  refused("schedule", List{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  refused("schedule", Value());
+  refused("distribution", Value());
+  refused("categories", List{});
 }
 
 TEST_CASE("options survive as data, and bad ones are refused by name") {

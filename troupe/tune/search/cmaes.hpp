@@ -18,7 +18,7 @@ struct CmaEsOptions {
 
   Restarts restarts = Restarts::bipop;
   Covariance covariance = Covariance::automatic;
-  /// Trials a generation; 0: 4 + 3 ln d. As many trials can run at once without loss.
+  /// Results a generation; 0: 4 + 3 ln d. As many trials can run at once with little loss.
   std::uint32_t population = 0;
   /// Standard deviation at the start, as a share of each range (of the logarithm where it is
   /// logarithmic).
@@ -26,9 +26,9 @@ struct CmaEsOptions {
   /// Smaller steps where results look like noise: for noisy or very rugged objectives with budgets
   /// of many thousand trials.
   bool adapt_learning_rate = false;
-  /// Lets a quadratic regression on the last trials rank the rest of a generation, where it
-  /// predicted those trials in about the right order (Hansen 2019): many fewer trials on smooth
-  /// objectives. Up to about 30 numeric parameters.
+  /// Lets a quadratic regression on the results nearby rank the rest of a generation, where it
+  /// predicts the last ones in about the right order (Hansen 2019): many fewer trials on smooth
+  /// objectives, also with many at a time. Up to about 30 numeric parameters.
   bool surrogate = true;
 
   friend bool operator==(const CmaEsOptions&, const CmaEsOptions&) = default;
@@ -41,7 +41,7 @@ struct CmaEsOptions {
 /// - Choices follow distributions of their own that are learnt beside it.
 /// - A generation ends with the first `population` results, whenever they were asked for; those of
 ///   earlier generations are drawn back to a likely distance from the mean instead of being
-///   dropped.
+///   dropped. A good regression ends it earlier, with what it foretells of trials that still run.
 /// - Results known before give the first mean and covariance (Nomura et al. 2021).
 /// - Failed and infeasible trials rank last, trials that a scheduler stopped before them.
 ///

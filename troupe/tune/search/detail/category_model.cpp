@@ -10,13 +10,13 @@ namespace {
 constexpr double elite_share = 0.2;
 
 /// Shares of the categories of one axis among some rows, with one more row spread over all of them.
-std::vector<double> shares(std::span<const std::vector<double>> rows, std::size_t axis,
+std::vector<double> shares(std::span<const std::vector<double>* const> rows, std::size_t place,
                            std::size_t count) {
   std::vector<double> result(count, 1 / static_cast<double>(count));
   double total = 1;
-  for (const std::vector<double>& row : rows)
-    if (row[axis] == row[axis]) {
-      result[static_cast<std::size_t>(row[axis])] += 1;
+  for (const std::vector<double>* row : rows)
+    if (const double category = (*row)[place]; category == category) {
+      result[static_cast<std::size_t>(category)] += 1;
       total += 1;
     }
   for (double& share : result)
@@ -31,7 +31,8 @@ CategoryModel::CategoryModel(std::vector<std::uint64_t> counts) {
     probabilities_.emplace_back(static_cast<std::size_t>(count), 1 / static_cast<double>(count));
 }
 
-void CategoryModel::learn(std::span<const std::vector<double>> best_first) {
+void CategoryModel::learn(std::span<const std::vector<double>* const> best_first,
+                          std::span<const std::size_t> places) {
   const auto elite =
       static_cast<std::size_t>(std::ceil(elite_share * static_cast<double>(best_first.size())));
   // The chance to leave the learnt distribution: about one axis in two configurations.
@@ -39,8 +40,8 @@ void CategoryModel::learn(std::span<const std::vector<double>> best_first) {
       probabilities_.empty() ? 0 : std::min(0.2, 0.5 / static_cast<double>(probabilities_.size()));
   for (std::size_t axis = 0; axis < probabilities_.size(); ++axis) {
     std::vector<double>& p = probabilities_[axis];
-    const auto good = shares(best_first.first(elite), axis, p.size());
-    const auto bad = shares(best_first.subspan(elite), axis, p.size());
+    const auto good = shares(best_first.first(elite), places[axis], p.size());
+    const auto bad = shares(best_first.subspan(elite), places[axis], p.size());
     double total = 0;
     for (std::size_t c = 0; c < p.size(); ++c)
       total += p[c] = good[c] * (good[c] / bad[c]);

@@ -21,8 +21,10 @@ public:
   /// How many categories each axis has. All begin equally likely.
   explicit CategoryModel(std::vector<std::uint64_t> counts);
 
-  /// Learns from all that is known: rows of category numbers, best first; NaN does not exist.
-  void learn(std::span<const std::vector<double>> best_first);
+  /// Learns from rows, best first. Axis i of this model is number `places[i]` of a row: the number
+  /// of a category; NaN does not exist.
+  void learn(std::span<const std::vector<double>* const> best_first,
+             std::span<const std::size_t> places);
   /// A category for each axis.
   [[nodiscard]] std::vector<double> sample(Random& random) const;
   [[nodiscard]] const std::vector<double>& probabilities(std::size_t axis) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <Eigen/Eigenvalues>
 
@@ -180,8 +181,13 @@ void Cma::decompose() {
 Cma::Sample Cma::sample(Random& random) const {
   const auto d = static_cast<Index>(settings_.dimensions);
   VectorXd z(d);
-  for (double& number : z)
-    number = random.normal();
+  for (Index j = 0; j < d; j += 2) {  // Box and Muller: two at a time
+    const double length = std::sqrt(-2 * std::log(1 - random.uniform()));
+    const double angle = 2 * std::numbers::pi * random.uniform();
+    z[j] = length * std::cos(angle);
+    if (j + 1 < d)
+      z[j + 1] = length * std::sin(angle);
+  }
   Sample result;
   result.x = mean_ + sigma_ * coloured(z);
   result.point = mean_ + scale_.cwiseProduct(result.x - mean_);

@@ -80,6 +80,8 @@ public:
   [[nodiscard]] double sigma() const { return sigma_; }
   /// sigma^2 times this is the covariance of the distribution.
   [[nodiscard]] Eigen::MatrixXd shape() const;
+  /// The diagonal of `shape`.
+  [[nodiscard]] Eigen::VectorXd variances() const;
   /// How much wider stepped coordinates are sampled, at least as wide as reaches the neighbours.
   [[nodiscard]] const Eigen::VectorXd& margin_scale() const { return scale_; }
 
@@ -104,7 +106,6 @@ private:
   static Constants constants(const CmaSettings& settings);
   [[nodiscard]] Eigen::VectorXd coloured(const Eigen::VectorXd& z) const;  ///< B D z
   [[nodiscard]] Eigen::VectorXd whitened(const Eigen::VectorXd& y) const;  ///< C^(-1/2) y
-  [[nodiscard]] Eigen::VectorXd variances() const;                         ///< diagonal of C
   [[nodiscard]] bool stepped(std::size_t coordinate) const;
   [[nodiscard]] Eigen::MatrixXd steps(std::span<const Told> best_first) const;
   void update_shape(const Eigen::MatrixXd& y, bool stalled_path);

@@ -1,8 +1,8 @@
-#include <troupe/tune/search/detail/cmaes_searcher.hpp>
+#include <troupe/tune/search/detail/cmaes_generations.hpp>
 
 #include <algorithm>
 
-// CMA-ES as data.
+// Generations of CMA-ES as data.
 
 namespace troupe::tune::detail {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr std::size_t schedule_size = 8;
+constexpr std::size_t schedule_size = 11;
 
 Error incomplete() {
   return Error(ErrorCode::corrupt, "the state of the searcher cmaes is incomplete");
@@ -31,15 +31,16 @@ Result<VectorXd> vector_of(const Value& value, std::size_t dimensions) {
   return x;
 }
 
-bool is_pair(const Value& value) {
-  const List* pair = value.get_if<List>();
-  return pair != nullptr && pair->size() == 2 && (*pair)[0].is_int() && (*pair)[0].as_int() >= 0 &&
-         (*pair)[0].as_int() <= std::int64_t{UINT32_MAX};
+/// A trial, and so many values that belong to it.
+bool is_of_trial(const Value& value, std::size_t values) {
+  const List* list = value.get_if<List>();
+  return list != nullptr && list->size() == 1 + values && (*list)[0].is_int() &&
+         (*list)[0].as_int() >= 0 && (*list)[0].as_int() <= std::int64_t{UINT32_MAX};
 }
 
 }  // namespace
 
-Value CmaEsSearcher::save_model() const {
+Value CmaEsGenerations::save() const {
   const Schedule& s = schedule_;
   List asked;
   for (std::size_t i = 0; i < candidates_.size(); ++i)
@@ -47,104 +48,102 @@ Value CmaEsSearcher::save_model() const {
       asked.push_back(List{static_cast<std::int64_t>(candidates_[i].trial->value), i});
   const auto list = [](const Others& others) {
     List all;
-    for (const auto& [trial, x] : others)
-      all.push_back(List{static_cast<std::int64_t>(trial), data_of(x)});
+    for (const auto& [trial, other] : others)
+      all.push_back(List{static_cast<std::int64_t>(trial), other.index, data_of(other.x)});
     return all;
   };
   return Map{{"schedule", List{s.run, s.generation, s.doublings, s.large_trials, s.small_trials,
-                               s.large ? 1 : 0, s.over ? 1 : 0, s.population}},
+                               s.large, s.over, s.population, s.asked, s.results, s.ahead}},
              {"distribution", cma_ ? cma_->save() : Value()},
              {"categories", categories_.save()},
-             {"minimum", minimum_ ? Value(data_of(*minimum_)) : Value()},
              {"asked", std::move(asked)},
-             {"late", list(late_)},
-             {"other", list(other_)}};
+             {"running", list(running_)},
+             {"results", list(results_)}};
 }
 
-Result<CmaEsSearcher::Others> CmaEsSearcher::others_of(const Value* value) const {
+Result<CmaEsGenerations::Others> CmaEsGenerations::others_of(const CmaEsProblem& problem,
+                                                             const Value* value) {
   const List* list = value != nullptr ? value->get_if<List>() : nullptr;
-  if (list == nullptr || !std::all_of(list->begin(), list->end(), is_pair))
+  if (list == nullptr ||
+      !std::all_of(list->begin(), list->end(), [](const Value& v) { return is_of_trial(v, 2); }))
     return incomplete();
   Others others;
   for (const Value& element : *list) {
-    const List& pair = element.as_list();
-    const TrialId trial(static_cast<std::uint32_t>(pair[0].as_int()));
-    TROUPE_TRY(x, vector_of(pair[1], numeric_.size()));
-    if (history().find(trial) == nullptr)
+    const List& parts = element.as_list();
+    const TrialId trial(static_cast<std::uint32_t>(parts[0].as_int()));
+    TROUPE_TRY(x, vector_of(parts[2], problem.axes.numeric.size()));
+    if (!parts[1].is_int() || parts[1].as_int() < Other::elsewhere ||
+        problem.history.find(trial) == nullptr)
       return incomplete();
-    others.emplace(trial.value, std::move(x));
+    others.emplace(trial.value, Other{std::move(x), parts[1].as_int()});
   }
   return others;
 }
 
-Status CmaEsSearcher::restore_schedule(const Value* value) {
+Status CmaEsGenerations::restore_schedule(const Value* value) {
   const List* list = value != nullptr ? value->get_if<List>() : nullptr;
   if (list == nullptr || list->size() != schedule_size ||
       !std::all_of(list->begin(), list->end(),
                    [](const Value& v) { return v.is_int() && v.as_int() >= 0; }))
     return incomplete();
-  const auto number = [&](std::size_t i) { return (*list)[i].as_int(); };
-  schedule_ = {number(0), number(1),      number(2),      number(3),
-               number(4), number(5) != 0, number(6) != 0, number(7)};
-  if (schedule_.population < 2 || schedule_.population > std::int64_t{1} << 25U)
+  Schedule& s = schedule_;
+  std::size_t next = 0;
+  for (std::int64_t* number :
+       {&s.run, &s.generation, &s.doublings, &s.large_trials, &s.small_trials, &s.large, &s.over,
+        &s.population, &s.asked, &s.results, &s.ahead})
+    *number = (*list)[next++].as_int();
+  if (s.population < 2 || s.population > std::int64_t{1} << 25U)
     return incomplete();
   return ok();
 }
 
-Status CmaEsSearcher::restore_asked(const Value* value) {
-  constexpr std::int64_t most = 1 << 20;
+Status CmaEsGenerations::restore_asked(const CmaEsProblem& problem, const Value* value) {
   const List* list = value != nullptr ? value->get_if<List>() : nullptr;
-  if (list == nullptr || !std::all_of(list->begin(), list->end(), is_pair))
+  if (list == nullptr ||
+      !std::all_of(list->begin(), list->end(), [](const Value& v) { return is_of_trial(v, 1); }))
     return incomplete();
   for (const Value& element : *list) {
     const List& pair = element.as_list();
     const TrialId trial(static_cast<std::uint32_t>(pair[0].as_int()));
-    if (!pair[1].is_int() || pair[1].as_int() < 0 || pair[1].as_int() >= most ||
-        history().find(trial) == nullptr)
+    if (!pair[1].is_int() || pair[1].as_int() < 0 ||
+        pair[1].as_int() >= static_cast<std::int64_t>(candidates_.size()) ||
+        problem.history.find(trial) == nullptr)
       return incomplete();
-    const auto index = static_cast<std::size_t>(pair[1].as_int());
-    while (candidates_.size() <= index)
-      candidates_.push_back(candidate(candidates_.size()));
-    candidates_[index].trial = trial;
-    candidates_[index].asked = true;
+    Candidate& candidate = candidates_[static_cast<std::size_t>(pair[1].as_int())];
+    candidate.trial = trial;
+    candidate.asked = true;
   }
-  for (Candidate& candidate : candidates_)  // those that were added just now, too
-    take_known(candidate);
   return ok();
 }
 
-Status CmaEsSearcher::restore_model(const Value& state) {
+Result<CmaEsGenerations> CmaEsGenerations::restore(const CmaEsProblem& problem,
+                                                   const Value& state) {
   const Map* map = state.get_if<Map>();
   const auto find = [&](const char* key) { return map != nullptr ? map->find_key(key) : nullptr; };
   const Value* distribution = find("distribution");
   const Value* categories = find("categories");
-  const Value* minimum = find("minimum");
-  if (distribution == nullptr || categories == nullptr || minimum == nullptr ||
-      distribution->is_null() != numeric_.empty())
+  if (distribution == nullptr || categories == nullptr ||
+      distribution->is_null() != problem.axes.numeric.empty())
     return incomplete();
-  TROUPE_RETURN_IF_ERROR(restore_schedule(find("schedule")));
-  TROUPE_RETURN_IF_ERROR(categories_.restore(*categories));
-  if (!numeric_.empty()) {
-    TROUPE_TRY(cma, Cma::restore(settings(), *distribution));
-    cma_.emplace(std::move(cma));
+  CmaEsGenerations made(problem);
+  TROUPE_RETURN_IF_ERROR(made.restore_schedule(find("schedule")));
+  TROUPE_RETURN_IF_ERROR(made.categories_.restore(*categories));
+  if (made.cma_) {
+    TROUPE_TRY(cma, Cma::restore(settings(problem, made.schedule_.population), *distribution));
+    made.cma_.emplace(std::move(cma));
   }
-  minimum_.reset();
-  if (!minimum->is_null()) {
-    TROUPE_TRY(x, vector_of(*minimum, numeric_.size()));
-    minimum_ = std::move(x);
+  TROUPE_TRY(running, others_of(problem, find("running")));
+  TROUPE_TRY(results, others_of(problem, find("results")));
+  made.running_ = std::move(running);
+  made.results_ = std::move(results);
+  made.candidates_.clear();
+  if (!made.over()) {
+    const Schedule counts = made.schedule_;
+    made.begin_generation(problem);
+    made.schedule_ = counts;
   }
-  TROUPE_TRY(late, others_of(find("late")));
-  TROUPE_TRY(other, others_of(find("other")));
-  late_ = std::move(late);
-  other_ = std::move(other);
-  surrogate_ = {};
-  tried_.clear();
-  if (design().discrete())
-    for (const Observation& o : history().all())
-      tried_.emplace(o.fingerprint, o.trial);
-  if (!schedule_.over)
-    begin_generation();
-  return restore_asked(find("asked"));
+  TROUPE_RETURN_IF_ERROR(made.restore_asked(problem, find("asked")));
+  return made;
 }
 
 }  // namespace troupe::tune::detail

@@ -1,11 +1,9 @@
-#include <troupe/tune/search/detail/cmaes_searcher.hpp>
+#include <troupe/tune/search/detail/cmaes_surrogate.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
-// The regression of CMA-ES: after N. Hansen, "A global surrogate assisted CMA-ES", GECCO 2019, but
-// with predictions of what was left out, since a regression always knows what it was fitted to.
+#include <utility>
 
 namespace troupe::tune::detail {
 namespace {
@@ -18,6 +16,8 @@ using Eigen::VectorXd;
 constexpr double trusted_correlation = 0.6;
 constexpr Index judged = 15;
 constexpr double largest_weight = 20;
+/// Of so many times the results that it needs, the last ones, it takes the nearest.
+constexpr std::size_t looked_at = 3;
 
 /// From 20 for the best value to 1 for the worst.
 VectorXd weights_by_rank(const VectorXd& values) {
@@ -50,83 +50,134 @@ double correlation(const VectorXd& values, const VectorXd& predictions) {
   return pairs > 0 ? static_cast<double>(agreed) / pairs : 0;
 }
 
+void set_indicators(const CmaEsProblem& problem, const Point& point,
+                    Eigen::Ref<VectorXd> indicators) {
+  indicators.setZero();
+  Index first = 0;
+  for (const std::size_t axis : problem.axes.categorical) {
+    if (exists(point[axis]))
+      indicators[first + static_cast<Index>(point[axis])] = 1;
+    first += static_cast<Index>(problem.design.axes()[axis].count());
+  }
+}
+
+/// Points as a regression sees them, one a column.
+struct Columns {
+  MatrixXd coordinates;  ///< along the axes of the distribution, in units of its deviations
+  MatrixXd indicators;
+
+  Columns(const CmaEsProblem& problem, std::size_t points)
+      : coordinates(static_cast<Index>(problem.axes.numeric.size()), static_cast<Index>(points)),
+        indicators(static_cast<Index>(problem.axes.indicators), static_cast<Index>(points)) {}
+  void set(const CmaEsProblem& problem, const CmaEsGenerations& generations, std::size_t column,
+           const Point& point) {
+    const auto i = static_cast<Index>(column);
+    coordinates.col(i) = generations.numeric(problem, point);
+    set_indicators(problem, point, indicators.col(i));
+  }
+  void finish(const CmaEsGenerations& generations) {
+    if (generations.distribution())
+      coordinates = generations.distribution()->local(std::move(coordinates));
+  }
+};
+
+/// The results nearest to the mean among the last ones, the last one first.
+std::vector<const Observation*> nearest(const CmaEsProblem& problem,
+                                        const CmaEsGenerations& generations, std::size_t count) {
+  std::vector<std::pair<double, const Observation*>> last;
+  const std::vector<Observation>& all = problem.history.all();
+  for (auto it = all.rbegin(); it != all.rend() && last.size() < looked_at * count; ++it)
+    if (it->over())
+      last.emplace_back(generations.distance(problem, it->point), &*it);
+  if (last.size() > count) {
+    const auto middle = last.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto later = [](const auto& a, const auto& b) { return a.second > b.second; };
+    std::nth_element(last.begin(), middle, last.end(), [&](const auto& a, const auto& b) {
+      return a.first < b.first || (a.first == b.first && later(a, b));
+    });
+    last.erase(middle, last.end());
+    std::sort(last.begin(), last.end(), later);
+  }
+  std::vector<const Observation*> chosen;
+  for (const auto& [distance, observation] : last)
+    chosen.push_back(observation);
+  return chosen;
+}
+
 }  // namespace
 
-VectorXd CmaEsSearcher::indicators(const Point& point) const {
-  VectorXd result = VectorXd::Zero(static_cast<Index>(indicator_count_));
-  Index first = 0;
-  for (const std::size_t axis : categorical_) {
-    if (exists(point[axis]))
-      result[first + static_cast<Index>(point[axis])] = 1;
-    first += static_cast<Index>(design().axes()[axis].count());
+std::optional<CmaEsSurrogate> CmaEsSurrogate::fit(const CmaEsProblem& problem,
+                                                  const CmaEsGenerations& generations) {
+  const std::size_t useful =
+      QuadraticModel::useful_points(problem.axes.numeric.size(), problem.axes.indicators);
+  const std::size_t wanted = std::max(useful, static_cast<std::size_t>(judged) + 5);
+  if (useful == 0 || problem.history.over() < static_cast<std::size_t>(judged))
+    return std::nullopt;
+  const std::vector<const Observation*> results = nearest(problem, generations, wanted);
+  Columns columns(problem, results.size());
+  VectorXd values(static_cast<Index>(results.size()));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    columns.set(problem, generations, i, results[i]->point);
+    values[static_cast<Index>(i)] = is_comparable(*results[i]) ? results[i]->losses[0] : infinity;
   }
-  return result;
-}
-
-const CmaEsSearcher::Surrogate& CmaEsSearcher::surrogate() const {
-  Surrogate& s = surrogate_;
-  const std::size_t results = history().over();
-  if (s.results != results || s.run != schedule_.run || s.generation != schedule_.generation) {
-    s = Surrogate{results, schedule_.run, schedule_.generation};
-    if (options_.surrogate)
-      fit(s);
-  }
-  if (s.model)  // candidates may have been added
-    for (std::size_t i = s.predictions.size(); i < candidates_.size(); ++i) {
-      const Point& point = candidates_[i].point;
-      const VectorXd z = cma_ ? VectorXd(cma_->local(numeric(point))) : VectorXd();
-      s.predictions.push_back(s.offset + s.range * s.model->predict(z, indicators(point)));
-    }
-  return s;
-}
-
-void CmaEsSearcher::fit(Surrogate& made) const {
-  const std::size_t wanted =
-      std::max(QuadraticModel::useful_points(numeric_.size(), indicator_count_),
-               static_cast<std::size_t>(judged) + 5);
-  std::vector<const Observation*> last;
-  const std::vector<Observation>& all = history().all();
-  for (auto it = all.rbegin(); it != all.rend() && last.size() < wanted; ++it)
-    if (it->over())
-      last.push_back(&*it);
-  const auto count = static_cast<Index>(last.size());
-  if (count < judged)
-    return;
-  MatrixXd coordinates(static_cast<Index>(numeric_.size()), count);
-  MatrixXd extra(static_cast<Index>(indicator_count_), count);
-  VectorXd values(count);
-  for (Index i = 0; i < count; ++i) {
-    const Observation& o = *last[static_cast<std::size_t>(i)];
-    coordinates.col(i) = numeric(o.point);
-    extra.col(i) = indicators(o.point);
-    values[i] = is_comparable(o) ? o.losses[0] : infinity;
-  }
-  if (cma_)
-    coordinates = cma_->local(std::move(coordinates));
-  made.offset = values.minCoeff();
-  double worst = made.offset;
+  columns.finish(generations);
+  CmaEsSurrogate made;
+  made.offset_ = values.minCoeff();
+  double worst = made.offset_;
   for (const double value : values)
     if (value < infinity)
       worst = std::max(worst, value);
-  made.range = worst - made.offset;
-  if (!(made.range > 0) || !std::isfinite(made.range))
-    return;
+  made.range_ = worst - made.offset_;
+  if (!(made.range_ > 0) || !std::isfinite(made.range_))
+    return std::nullopt;
   // What failed is as bad as the worst: where that is no quadratic, it shows in the correlation.
-  values = ((values.array() - made.offset) / made.range).min(1.0);
-  made.model = QuadraticModel::fit(coordinates, extra, values, weights_by_rank(values));
-  if (!made.model)
-    return;
-  VectorXd predicted(judged);
-  for (Index i = 0; i < judged; ++i)
-    predicted[i] = made.model->left_out(i);
-  made.trusted = correlation(values.head(judged), predicted) >= trusted_correlation;
+  values = ((values.array() - made.offset_) / made.range_).min(1.0);
+  made.model_ =
+      QuadraticModel::fit(columns.coordinates, columns.indicators, values, weights_by_rank(values));
+  if (!made.model_)
+    return std::nullopt;
+  made.trusted_ =
+      correlation(values.head(judged), made.model_->left_out(judged)) >= trusted_correlation;
+  return made;
 }
 
-std::optional<VectorXd> CmaEsSearcher::minimum() const {
-  const auto z = surrogate_.model ? surrogate_.model->minimiser() : std::nullopt;
-  if (!z)
+std::vector<double> CmaEsSurrogate::predict(
+    const CmaEsProblem& problem, const CmaEsGenerations& generations,
+    std::span<const CmaEsGenerations::Candidate> candidates) const {
+  Columns columns(problem, candidates.size());
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    columns.set(problem, generations, i, candidates[i].point);
+  columns.finish(generations);
+  std::vector<double> losses;
+  for (const double value : model_->predict(columns.coordinates, columns.indicators))
+    losses.push_back(offset_ + range_ * value);
+  return losses;
+}
+
+std::optional<Point> CmaEsSurrogate::minimum(const CmaEsProblem& problem,
+                                             const CmaEsGenerations& generations,
+                                             const CmaEsGenerations& next) const {
+  const auto local = generations.distribution() ? model_->minimiser() : std::nullopt;
+  if (!local)
     return std::nullopt;
-  return cma_->global(*z);
+  const Cma& cma = *next.distribution();
+  VectorXd x = generations.distribution()->global(*local);
+  const VectorXd step = cma.local(x);
+  if (const double length = step.norm(); length > cma.likely_distance())
+    x = cma.global(step * (cma.likely_distance() / length));
+  x = x.cwiseMax(0).cwiseMin(1);
+  Point point(problem.design.size(), 0.0);
+  for (std::size_t j = 0; j < problem.axes.numeric.size(); ++j)
+    point[problem.axes.numeric[j]] = x[static_cast<Index>(j)];
+  for (std::size_t k = 0; k < problem.axes.categorical.size(); ++k) {
+    const std::vector<double>& p = next.categories().probabilities(k);
+    point[problem.axes.categorical[k]] =
+        static_cast<double>(std::max_element(p.begin(), p.end()) - p.begin());
+  }
+  point = problem.design.canonical(std::move(point));
+  if (!problem.design.allowed(point))
+    return std::nullopt;
+  return point;
 }
 
 }  // namespace troupe::tune::detail

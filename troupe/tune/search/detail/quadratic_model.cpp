@@ -58,9 +58,9 @@ void QuadraticModel::features(Eigen::Ref<const VectorXd> z, Eigen::Ref<const Vec
       row[next++] = z[i] * z[j];
 }
 
-std::optional<QuadraticModel> QuadraticModel::fit(const MatrixXd& coordinates,
-                                                  const MatrixXd& extra, const VectorXd& values,
-                                                  const VectorXd& weights) {
+std::optional<QuadraticModel> QuadraticModel::fit(const Eigen::Ref<const MatrixXd>& coordinates,
+                                                  const Eigen::Ref<const MatrixXd>& extra,
+                                                  const VectorXd& values, const VectorXd& weights) {
   const auto d = static_cast<std::size_t>(coordinates.rows());
   const auto more = static_cast<std::size_t>(extra.rows());
   const auto kind = choose(static_cast<std::size_t>(coordinates.cols()), d, more);
@@ -92,17 +92,23 @@ std::optional<QuadraticModel> QuadraticModel::fit(const MatrixXd& coordinates,
   return model;
 }
 
-double QuadraticModel::predict(const VectorXd& coordinates, const VectorXd& extra) const {
+VectorXd QuadraticModel::predict(const MatrixXd& coordinates, const MatrixXd& extra) const {
+  const VectorXd coefficients = solution_.cwiseProduct(scale_);
   VectorXd row(solution_.size());
-  features(coordinates, extra, row);
-  return row.cwiseProduct(scale_).dot(solution_);
+  VectorXd result(coordinates.cols());
+  for (Index i = 0; i < result.size(); ++i) {
+    features(coordinates.col(i), extra.col(i), row);
+    result[i] = row.dot(coefficients);
+  }
+  return result;
 }
 
-double QuadraticModel::left_out(Index point) const {
-  const auto features = features_.col(point);
-  const double leverage = weights_[point] * factor_.matrixL().solve(features).squaredNorm();
-  const double residual = values_[point] - features.dot(solution_);
-  return values_[point] - residual / std::max(1e-6, 1 - leverage);
+VectorXd QuadraticModel::left_out(Index count) const {
+  const auto data = features_.leftCols(count);
+  const VectorXd leverages = factor_.matrixL().solve(data).colwise().squaredNorm();
+  const VectorXd residuals = values_.head(count) - data.transpose() * solution_;
+  const auto kept = 1 - leverages.cwiseProduct(weights_.head(count)).array();
+  return values_.head(count).array() - residuals.array() / kept.max(1e-6);
 }
 
 std::optional<VectorXd> QuadraticModel::minimiser() const {

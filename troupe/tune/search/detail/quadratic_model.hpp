@@ -16,18 +16,19 @@ public:
   /// Columns of `coordinates` and `extra` (indicators of categories, may have no rows) belong to
   /// `values` and `weights` > 0. Nothing when there are too few for a linear model, or too many
   /// rows to be fast (100 coefficients).
-  static std::optional<QuadraticModel> fit(const Eigen::MatrixXd& coordinates,
-                                           const Eigen::MatrixXd& extra,
+  static std::optional<QuadraticModel> fit(const Eigen::Ref<const Eigen::MatrixXd>& coordinates,
+                                           const Eigen::Ref<const Eigen::MatrixXd>& extra,
                                            const Eigen::VectorXd& values,
                                            const Eigen::VectorXd& weights);
 
   /// How many points are worth giving with so many coordinates.
   static std::size_t useful_points(std::size_t coordinates, std::size_t extra);
 
-  [[nodiscard]] double predict(const Eigen::VectorXd& coordinates,
-                               const Eigen::VectorXd& extra) const;
-  /// What a fit without point number `point` of the data would predict there.
-  [[nodiscard]] double left_out(Eigen::Index point) const;
+  /// Of points, one a column.
+  [[nodiscard]] Eigen::VectorXd predict(const Eigen::MatrixXd& coordinates,
+                                        const Eigen::MatrixXd& extra) const;
+  /// For each of the first `count` points of the data: what a fit without it would predict there.
+  [[nodiscard]] Eigen::VectorXd left_out(Eigen::Index count) const;
   /// The coordinates with the least prediction, where the curvature is positive everywhere.
   [[nodiscard]] std::optional<Eigen::VectorXd> minimiser() const;
 
