@@ -47,12 +47,14 @@ TEST_CASE("few trials are for the Gaussian process, many for who knows them all"
   constrained.constraints = {"m0"};
   SearchContext two = numbers_only();
   two.objectives.push_back({"m1", Mode::min});
+  SearchContext conditional = numbers_only();
+  conditional.space.add("z", when("y", {0.0}, uniform(0, 1)));
   struct Case {
     SearchContext context;
     std::string later;
   };
   for (const Case& it : {Case{context_of(1), "tpe"}, Case{numbers_only(), "cmaes"},
-                         Case{constrained, "tpe"}, Case{two, "tpe"}}) {
+                         Case{constrained, "tpe"}, Case{two, "tpe"}, Case{conditional, "tpe"}}) {
     const auto searcher = auto_searcher();
     REQUIRE(searcher->setup(it.context));
     CHECK(asked(*searcher, 0) == "gp");
@@ -115,7 +117,16 @@ TEST_CASE("the searcher goes on alike after a restart at any moment of the chang
   }
 }
 
-TEST_CASE("many objectives or many running trials are for TPE") {
+TEST_CASE("many parameters, many objectives and many running trials are for TPE") {
+  for (const int parameters : {60, 61}) {
+    SearchContext wide = context_of(1);
+    wide.space = {};
+    for (int i = 0; i < parameters; ++i)
+      wide.space.add("x" + std::to_string(i), uniform(0, 1));
+    const auto searcher = auto_searcher();
+    REQUIRE(searcher->setup(wide));
+    CHECK(asked(*searcher, 0) == (parameters == 60 ? "gp" : "tpe"));
+  }
   for (const std::size_t objectives : {3U, 4U}) {
     const auto searcher = auto_searcher();
     REQUIRE(searcher->setup(context_of(objectives)));
@@ -158,6 +169,22 @@ TEST_CASE("a grid is tried completely, so often as samples are asked for, and th
   for (const auto& [cell, count] : cells)
     CHECK_MESSAGE(count == 2, cell);
   CHECK(drawn.size() == 12);
+}
+
+TEST_CASE("a finite space with fewer configurations than samples is tried completely, each once") {
+  SearchContext context = context_of(1);
+  context.space = {{"x", quniform(0, 1, 0.25)}, {"k", choice({"a", "b", "c"})}};
+  context.num_samples = 50;
+  const auto searcher = auto_searcher();
+  REQUIRE(searcher->setup(context));
+  AskTell loop(*searcher, context,
+               [](const Config& c) { return std::vector{c.at("x").as_double()}; });
+  loop.run(50);
+  std::set<std::string> distinct;
+  for (const Config& config : loop.configs)
+    distinct.insert(to_json(config));
+  CHECK(loop.configs.size() == 15);
+  CHECK(distinct.size() == 15);
 }
 
 TEST_CASE("where nothing can be learned there are as many trials as were asked for") {
