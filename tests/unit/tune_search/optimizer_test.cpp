@@ -1,7 +1,15 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/bohb.hpp>
+#include <troupe/tune/search/brute_force.hpp>
+#include <troupe/tune/search/cmaes.hpp>
+#include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/nsga.hpp>
 #include <troupe/tune/search/optimizer.hpp>
+#include <troupe/tune/search/quasi_random.hpp>
 #include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/tpe.hpp>
+#include <troupe/tune/search/wrappers.hpp>
 
 #include <cmath>
 #include <string>
@@ -98,6 +106,91 @@ TEST_CASE("telling what is not pending is an error with the reason") {
   Optimizer more(*random_search(), two);
   CHECK_THROWS_WITH_AS(more.tell(more.ask()->id, 0.5), doctest::Contains("2 objectives"),
                        Exception);
+}
+
+TEST_CASE("what is enqueued is asked for next, in order, whatever the searcher") {
+  const auto space = [](bool finite) {
+    return ParamSpace{{"x", finite ? quniform(-1, 1, 0.25) : uniform(-1, 1)},
+                      {"n", randint(0, 9)},
+                      {"model", {{"kind", choice({"a", "b"})}, {"file", "data"}}}};
+  };
+  for (const auto& searcher :
+       {basic_variant(), bohb(), brute_force(), cmaes(), gp(), nsga2(), quasi_random(),
+        random_search(), tpe(), concurrency_limiter(tpe(), {.max_concurrent = 4}),
+        repeater(tpe(), 2), switch_searcher(random_search(), tpe(), 5)}) {
+    CAPTURE(searcher->name());
+    const SearchContext finite{.space = space(searcher->name() == "brute_force"),
+                               .objectives = {{"loss", Mode::min}},
+                               .seed = 3};
+    Optimizer whole(*searcher, finite);
+    Optimizer half(*searcher, finite);
+    const auto go_on = [&](Optimizer& optimizer, int count) {
+      for (int i = 0; i < count; ++i) {
+        const auto asked = optimizer.ask().value();
+        CHECK(asked.config.at("model/file") == Value("data"));
+        optimizer.tell(asked.id, std::abs(asked.config.at("x").as_double()));
+      }
+    };
+    for (Optimizer* optimizer : {&whole, &half}) {
+      go_on(*optimizer, 4);
+      optimizer->add({.config = {{"x", 0.25}, {"n", 4}, {"model", Map{{"kind", "b"}}}},
+                      .metrics = {{"loss", -1.0}}});
+      optimizer->add({.config = {{"x", 0.5}, {"n", 4}, {"model", Map{{"kind", "b"}}}},
+                      .ending = Ending::failed});
+      optimizer->enqueue({{"n", 5}, {"model", Map{{"kind", "b"}}}});
+      optimizer->enqueue({{"x", 0.75}});
+    }
+    Optimizer second(*searcher, finite);
+    REQUIRE(second.restore(parse_json(to_json(half.save())).value_or_throw()).has_value());
+    go_on(whole, 12);
+    go_on(second, 12);
+    CHECK(second.trials().at(TrialId(6)).config.at("n") == Value(5));
+    CHECK(second.trials().at(TrialId(6)).config.at("model/kind") == Value("b"));
+    CHECK(second.trials().at(TrialId(7)).config.at("x") == Value(0.75));
+    CHECK(second.best()->id == TrialId(4));
+    const bool equal = second.save() == whole.save();
+    CHECK(equal);
+  }
+}
+
+TEST_CASE("added results are learnt from like those that were told") {
+  Optimizer told(*tpe(), context());
+  Optimizer added(*tpe(), context());
+  for (int i = 0; i < 30; ++i) {
+    const auto asked = told.ask().value();
+    told.tell(asked.id, result_of(asked.config));
+    added.add({.config = asked.config, .metrics = result_of(asked.config)});
+  }
+  CHECK(added.best()->id == told.best()->id);
+  CHECK(added.ask()->config == told.ask()->config);
+}
+
+TEST_CASE("an enqueued configuration comes though there are no others any more") {
+  Optimizer optimizer(*random_search(), context(2));
+  (void)optimizer.ask(3);
+  CHECK(optimizer.exhausted());
+  optimizer.enqueue({{"n", 7}});
+  CHECK(!optimizer.exhausted());
+  CHECK(optimizer.ask()->config.at("n") == Value(7));
+  CHECK(!optimizer.ask().has_value());
+  CHECK(optimizer.exhausted());
+}
+
+TEST_CASE("what is no configuration of the space is neither enqueued nor added") {
+  Optimizer optimizer(*random_search(), context());
+  const Value before = optimizer.save();
+  CHECK_THROWS_WITH_AS(optimizer.enqueue({{"y", 1}}), doctest::Contains("'y'"), Exception);
+  CHECK_THROWS_WITH_AS(optimizer.enqueue({{"n", 100}}), doctest::Contains("randint(0, 100)"),
+                       Exception);
+  CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"n", 1}}, .metrics = {{"loss", 1.0}}}),
+                       doctest::Contains("lacks a parameter"), Exception);
+  CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"n", 1}, {"x", 2.5}}}),
+                       doctest::Contains("uniform(-1, 1)"), Exception);
+  CHECK(optimizer.save() == before);
+  Value damaged = before;
+  damaged.as_map()["queue"].as_list().push_back(Map{{"n", 100}});
+  CHECK(!optimizer.restore(damaged).has_value());
+  CHECK(optimizer.save() == before);
 }
 
 TEST_CASE("states of something else are refused and change nothing") {

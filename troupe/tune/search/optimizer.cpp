@@ -1,3 +1,5 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 
 #include <algorithm>
@@ -10,6 +12,25 @@ namespace {
 
 Error bad(const std::string& what) {
   return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
+}
+
+/// Random numbers of enqueued configurations; searchers use other counters.
+constexpr std::uint32_t enqueued_counter = 2'000'000;
+
+/// Are these values of parameters that the space has?
+Status check_values(const ParamSpace& space, const Config& config) {
+  for (const auto& [path, value] : config.flatten()) {
+    const SpaceEntry* entry = space.find(path);
+    const Domain* domain = entry != nullptr ? entry->domain() : nullptr;
+    const Value* constant = entry != nullptr ? entry->constant() : nullptr;
+    if (entry == nullptr)
+      return Error(ErrorCode::invalid_argument, "the space has no parameter '" + path + "'");
+    if (domain != nullptr ? !domain->contains(value) : constant == nullptr || *constant != value)
+      return Error(ErrorCode::invalid_argument,
+                   "'" + path + "' = " + to_json(value) + " is none of " +
+                       (domain != nullptr ? domain->to_string() : "the space"));
+  }
+  return ok();
 }
 
 Result<Optimizer::Trial> read_trial(const Value& value) {
@@ -37,15 +58,49 @@ Optimizer::Optimizer(Optimizer&&) noexcept = default;
 Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
 Optimizer::~Optimizer() = default;
 
+void Optimizer::enqueue(Config config) {
+  check_values(context_.space, config).with_context("enqueue").value_or_throw();
+  queue_.push_back(std::move(config));
+  exhausted_ = false;
+}
+
+void Optimizer::add(KnownResult result) {
+  check_values(context_.space, result.config).with_context("add").value_or_throw();
+  if (!detail::Design(context_.space).encode(result.config))
+    throw Exception(ErrorCode::invalid_argument,
+                    "add: the configuration " + to_json(result.config) +
+                        " lacks a parameter of the space; give all that exist");
+  if (result.metrics.find_key("training_iteration") == nullptr && !result.metrics.empty())
+    result.metrics["training_iteration"] = 1;
+  const Asked asked = begin(next_id(), Suggestion::of(std::move(result.config)));
+  Trial& trial = trials_.at(asked.id);
+  trial.metrics = std::move(result.metrics);
+  end(trial, result.ending);
+}
+
+TrialId Optimizer::next_id() const {
+  return trials_.empty() ? TrialId(0) : trials_.rbegin()->first.next();
+}
+
+Optimizer::Asked Optimizer::begin(TrialId id, Suggestion suggestion) {
+  searcher_->record(id, suggestion.config, suggestion.note);
+  trials_[id] = {.id = id, .config = suggestion.config};
+  return Asked{id, std::move(suggestion.config)};
+}
+
 std::optional<Optimizer::Asked> Optimizer::ask() {
-  const TrialId id = trials_.empty() ? TrialId(0) : trials_.rbegin()->first.next();
+  const TrialId id = next_id();
+  if (!queue_.empty()) {
+    Config config = detail::Design(context_.space)
+                        .complete(queue_.front(), context_.seed, id.value, enqueued_counter);
+    queue_.pop_front();
+    return begin(id, Suggestion::of(std::move(config)));
+  }
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
   exhausted_ = suggestion.kind == Suggestion::Kind::exhausted;
   if (suggestion.kind != Suggestion::Kind::config)
     return std::nullopt;
-  searcher_->record(id, suggestion.config, suggestion.note);
-  trials_[id] = {.id = id, .config = suggestion.config};
-  return Asked{id, std::move(suggestion.config)};
+  return begin(id, std::move(suggestion));
 }
 
 std::vector<Optimizer::Asked> Optimizer::ask(std::size_t count) {
@@ -139,6 +194,7 @@ Value Optimizer::save() const {
   return Map{{"searcher", searcher_->name()},
              {"state", searcher_->save()},
              {"trials", std::move(trials)},
+             {"queue", List(queue_.begin(), queue_.end())},
              {"exhausted", exhausted_}};
 }
 
@@ -150,9 +206,10 @@ Status Optimizer::restore(const Value& state) {
   const Value* name = find("searcher");
   const Value* inner = find("state");
   const Value* trials = find("trials");
+  const Value* queue = find("queue");
   const Value* exhausted = find("exhausted");
   if (name == nullptr || inner == nullptr || trials == nullptr || exhausted == nullptr ||
-      !trials->is_list() || !exhausted->is_bool())
+      queue == nullptr || !trials->is_list() || !queue->is_list() || !exhausted->is_bool())
     return bad("something is missing");
   if (*name != Value(searcher_->name()))
     return bad("it was made with another searcher than " + searcher_->name());
@@ -163,11 +220,18 @@ Status Optimizer::restore(const Value& state) {
     if (!read.emplace(id, std::move(trial)).second)
       return bad("a trial comes twice");
   }
+  std::deque<Config> waiting;
+  for (const Value& config : queue->as_list()) {
+    if (!config.is_map() || !check_values(context_.space, config.as_map()))
+      return bad("an enqueued configuration is none of the space");
+    waiting.push_back(config.as_map());
+  }
   auto searcher = searcher_->clone();
   TROUPE_RETURN_IF_ERROR(searcher->setup(context_));
   TROUPE_RETURN_IF_ERROR(searcher->restore(*inner));
   searcher_ = std::move(searcher);
   trials_ = std::move(read);
+  queue_ = std::move(waiting);
   exhausted_ = exhausted->as_bool();
   return ok();
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +50,15 @@ public:
   Optimizer& operator=(Optimizer&&) noexcept;
   ~Optimizer();
 
+  /// This configuration comes next, after others that wait; parameters that it leaves out are drawn
+  /// at random. It counts as a sample, but comes even if there are no others any more.
+  /// invalid_argument naming the parameter that the space has not, or not with this value.
+  void enqueue(Config config);
+  /// A result from elsewhere: it becomes a trial that is over, searchers learn from it, and it may
+  /// be the best. It counts as a sample; those of `SearchContext::known_results` do not, and come
+  /// before the first trial. invalid_argument for a configuration that is not one of the space.
+  void add(KnownResult result);
+
   /// The next configuration. Nothing: there is none now; `exhausted` tells whether there will be
   /// one when something was told.
   [[nodiscard]] std::optional<Asked> ask();
@@ -81,6 +91,8 @@ public:
   [[nodiscard]] Status restore(const Value& state);
 
 private:
+  [[nodiscard]] TrialId next_id() const;
+  Asked begin(TrialId id, Suggestion suggestion);
   Trial& pending(TrialId id);
   void end(Trial& trial, Ending ending);
   [[nodiscard]] bool feasible(const Metrics& metrics) const;
@@ -88,6 +100,7 @@ private:
   SearchContext context_;
   std::unique_ptr<Searcher> searcher_;
   std::map<TrialId, Trial> trials_;
+  std::deque<Config> queue_;
   bool exhausted_ = false;
 };
 
