@@ -8,6 +8,19 @@ find_package(nlohmann_json 3.11 CONFIG REQUIRED)
 find_package(CLI11 2.1 CONFIG REQUIRED)
 find_package(spdlog 1.10 CONFIG REQUIRED)
 find_package(Eigen3 3.4 CONFIG REQUIRED)
+
+# dlib is optional: for the searcher lipo. Its own CMake package asks for development files of image
+# and algebra libraries that Debian's libdlib-dev does not install, and that we do not need.
+find_library(TROUPE_DLIB_LIBRARY dlib)
+find_path(TROUPE_DLIB_INCLUDE dlib/global_optimization/global_function_search.h)
+mark_as_advanced(TROUPE_DLIB_LIBRARY TROUPE_DLIB_INCLUDE)
+set(TROUPE_DLIB OFF)
+if(TROUPE_DLIB_LIBRARY AND TROUPE_DLIB_INCLUDE)
+  set(TROUPE_DLIB ON)
+else()
+  message(STATUS "dlib (libdlib-dev) is not installed: without the searcher lipo")
+endif()
+
 if(TROUPE_BUILD_EXAMPLES)
   find_package(ZLIB REQUIRED)
 endif()

@@ -37,8 +37,15 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/TroupeConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/TroupeConfigVersion.cmake" cmake/FindCAF.cmake
         DESTINATION "${package_dir}")
 
+# Programs that do not ask for dlib do without it, so it has a module of its own.
 include(TroupePkgConfig)
+list(REMOVE_ITEM libraries troupe_tune_lipo)
 troupe_write_pkg_config("${CMAKE_CURRENT_BINARY_DIR}/troupe.pc" ${libraries})
+if(TROUPE_DLIB)
+  troupe_write_lipo_pkg_config("${CMAKE_CURRENT_BINARY_DIR}/troupe-lipo.pc")
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/troupe-lipo.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/troupe.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

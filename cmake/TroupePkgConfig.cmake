@@ -66,3 +66,21 @@ Cflags: -std=c++20 -I\${includedir} ${caf_flags}
 Libs: -L\${libdir}${libs} ${external_libs}
 ")
 endfunction()
+
+# Writes troupe-lipo.pc: the searcher lipo and dlib, in front of all that troupe.pc names.
+function(troupe_write_lipo_pkg_config file)
+  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  file(
+    WRITE "${file}"
+    "prefix=\${pcfiledir}/${up}
+libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+
+Name: troupe-lipo
+Description: The searcher lipo of troupe, which needs dlib
+Version: ${PROJECT_VERSION}
+Requires: troupe = ${PROJECT_VERSION}
+Cflags: -DTROUPE_HAS_LIPO
+Libs: -L\${libdir} -ltroupe_tune_lipo -ldlib
+")
+endfunction()

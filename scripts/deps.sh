@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what Troupe needs and is missing: Debian packages (as root), and CAF, which Debian 12 has
 # as source only (built once, into the user's cache). Can be run again at any time: where nothing is
-# missing it does nothing.
+# missing it does nothing. dlib (the searcher lipo) is optional: only root is given it.
 #   scripts/deps.sh
 #   TROUPE_CAF_PREFIX=/opt/caf scripts/deps.sh     use a CAF that is installed already
 source "$(dirname "$0")/common.sh"
@@ -12,10 +12,14 @@ libraries=(
   nlohmann-json3-dev libcli11-dev libspdlog-dev doctest-dev
 )
 examples=(zlib1g-dev dataset-fashion-mnist)
+optional=()
+if ((EUID == 0)); then
+  optional=(libdlib-dev)
+fi
 
 missing_packages() {
   local package
-  for package in "${tools[@]}" "${libraries[@]}" "${examples[@]}"; do
+  for package in "${tools[@]}" "${libraries[@]}" "${examples[@]}" "${optional[@]}"; do
     if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
       printf '%s\n' "$package"
     fi

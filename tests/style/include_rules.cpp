@@ -17,9 +17,9 @@ constexpr std::array<std::string_view, 7> layers = {"base",  "serialization", "r
 /// Usable without the rest of the library.
 constexpr std::array<std::string_view, 2> standalone = {"troupe/tune/search/",
                                                         "troupe/tune/schedule/"};
-constexpr std::array<std::string_view, 11> third_party = {
-    "nlohmann/", "CLI/", "spdlog/", "rocksdb/", "boost/",       "openssl/",
-    "Eigen/",    "caf/", "toml++/", "curl/",    "LBFGSpp/LBFGS"};
+constexpr std::array<std::string_view, 12> third_party = {
+    "nlohmann/", "CLI/", "spdlog/", "rocksdb/", "boost/",        "openssl/",
+    "Eigen/",    "caf/", "toml++/", "curl/",    "LBFGSpp/LBFGS", "dlib/"};
 /// Made for programs that have a CAF actor system of their own.
 constexpr std::string_view embedding_header = "troupe/actors/embed.hpp";
 

@@ -26,6 +26,8 @@ SearchContext context_for(const Subject& subject, std::uint64_t seed) {
                                   {"depth", when("kind", {"a"}, lograndint(1, 41))}},
                         .objectives = {{"loss", Mode::min}},
                         .seed = seed};
+  if (subject.numbers_only)
+    context.space = {{"x", uniform(-1, 1)}, {"lr", loguniform(1e-4, 1e-1)}, {"n", randint(0, 30)}};
   if (subject.finite_only)
     context.space = {{"x", quniform(-1, 1, 0.125)}, {"n", randint(0, 30)}};
   if (seed % 3 == 0)
@@ -34,7 +36,7 @@ SearchContext context_for(const Subject& subject, std::uint64_t seed) {
     context.points_to_evaluate = {{{"x", 0.5}}, {{"n", 7}}};
   if (seed % 4 == 0) {
     context.objectives.push_back({"size", Mode::max});
-    if (!subject.searcher->clone()->setup(context))
+    if (!serves(subject, context))
       context.objectives.pop_back();  // it serves one
   }
   return context;

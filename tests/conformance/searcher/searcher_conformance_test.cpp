@@ -27,9 +27,14 @@ std::vector<SearchContext> contexts() {
                          {"low", uniform(0, 1)},
                          {"high", uniform(0, 1)}};
   conditional.require(less("low", "high")).forbid({{"kind", "a"}, {"depth", 7}});
+  ParamSpace numbers{{"n", randint(0, 9)},
+                     {"q", when("n", {1, 2, 3}, quniform(0, 1, 0.25))},
+                     {"x", uniform(-1, 1)},
+                     {"size", lograndint(1, 400)}};
+  numbers.require(less("n", "size"));
   const ParamSpace grid{{"a", grid_search({1, 2, 3})}, {"b", {{"c", grid_search({"x", "y"})}}}};
   std::vector<SearchContext> all;
-  for (const ParamSpace& space : {mixed, conditional, grid, ParamSpace{}})
+  for (const ParamSpace& space : {mixed, conditional, numbers, grid, ParamSpace{}})
     for (const auto samples : {std::optional<std::uint64_t>(5), std::optional<std::uint64_t>()})
       all.push_back(
           {.space = space, .objectives = {{"loss", Mode::min}}, .seed = 7, .num_samples = samples});
@@ -46,11 +51,13 @@ std::vector<SearchContext> contexts() {
   return all;
 }
 
+/// Of those that it serves.
 std::string all_broken(const Searcher& searcher, bool may_repeat = false,
                        std::uint32_t steps = SearcherSuiteOptions{}.steps) {
   std::string broken;
   for (const SearchContext& context : contexts()) {
-    if (searcher.name() == "brute_force" && !searcher.clone()->setup(context))
+    if ((searcher.name() == "brute_force" || searcher.name() == "lipo") &&
+        !searcher.clone()->setup(context))
       continue;
     const bool repeats = may_repeat || draws_blindly(searcher, context);
     for (std::uint64_t seed = 1; seed <= 5; ++seed)

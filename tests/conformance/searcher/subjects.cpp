@@ -4,6 +4,10 @@
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/wrappers.hpp>
 
+#ifdef TROUPE_HAS_LIPO
+#include <troupe/tune/search/lipo.hpp>
+#endif
+
 #include <set>
 #include <utility>
 
@@ -12,12 +16,16 @@ namespace troupe::tune {
 std::vector<Subject> subjects() {
   static const std::set<std::string> blind{"basic_variant", "brute_force", "quasi_random",
                                            "random"};
+#ifdef TROUPE_HAS_LIPO
+  (void)lipo();  // from now on it is known by name
+#endif
   std::vector<Subject> all;
   for (const std::string& name : searcher_names())
     all.push_back({.name = name,
                    .searcher = make_searcher(name, {}).value_or_throw(),
                    .repeats = name == "basic_variant",
                    .finite_only = name == "brute_force",
+                   .numbers_only = name == "lipo",
                    .from_results = !blind.contains(name),
                    .slow = name == "gp" || name == "auto"});
   const auto wrap = [&](std::string name, std::shared_ptr<const Searcher> searcher) {

@@ -3,7 +3,12 @@
 set -eu
 PKG_CONFIG_PATH=$2
 export PKG_CONFIG_PATH
-flags=$(pkg-config --cflags --libs troupe)
-# shellcheck disable=SC2086 # the flags are words
-"$1" "$(dirname "$0")/consumer.cpp" $flags -o "$3"
-"$3"
+build() {
+  # shellcheck disable=SC2046 # the flags are words
+  "$1" "$(dirname "$0")/$2.cpp" $(pkg-config --cflags --libs "$3") -o "$4"
+  "$4"
+}
+build "$1" consumer troupe "$3"
+if pkg-config --exists troupe-lipo; then # where Troupe was built with dlib
+  build "$1" lipo troupe-lipo "$3_lipo"
+fi

@@ -157,6 +157,10 @@ TEST_CASE("only Troupe's own searchers are made by name") {
   const auto unknown = make_searcher("mine", Value());
   REQUIRE(!unknown.has_value());
   CHECK(unknown.error().message().find("'mine'") != std::string::npos);
+  // Programs without dlib: how to get it.
+  const auto lipo = make_searcher("lipo", Value());
+  REQUIRE(!lipo.has_value());
+  CHECK(lipo.error().message().find("install libdlib-dev") != std::string::npos);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <troupe/tune/search/brute_force.hpp>
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/searcher_registry.hpp>
 #include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/nsga.hpp>
 #include <troupe/tune/search/quasi_random.hpp>
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -94,24 +96,46 @@ constexpr std::array rows = {
     Row{"tpe", make_tpe},
 };
 
+/// Of other libraries.
+std::map<std::string, detail::SearcherMaker>& others() {
+  static std::map<std::string, detail::SearcherMaker> all;
+  return all;
+}
+
 }  // namespace
+
+bool detail::add_searcher(const std::string& name, SearcherMaker make) {
+  others()[name] = make;
+  return true;
+}
 
 std::vector<std::string> searcher_names() {
   std::vector<std::string> names;
   for (const Row& row : rows)
     names.emplace_back(row.name);
+  for (const auto& [name, make] : others())
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
 Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const Value& options) {
   if (std::find(wrappers.begin(), wrappers.end(), name) != wrappers.end())
     return make_wrapper(name, options);
-  std::string known;
-  for (const Row& row : rows) {
+  for (const Row& row : rows)
     if (row.name == name)
       return row.make(options);
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-  }
+  if (const auto found = others().find(name); found != others().end())
+    return found->second(options);
+  if (name == "lipo")
+    return Error(
+        ErrorCode::not_found,
+        "the searcher 'lipo' is not part of this program, which needs dlib for it: install "
+        "libdlib-dev, configure and build Troupe again, link troupe::tune_lipo, and call "
+        "tune::lipo()");
+  std::string known;
+  for (const std::string& other : searcher_names())
+    known += (known.empty() ? "" : ", ") + other;
   return Error(ErrorCode::not_found, "the searcher '" + name + "' is not one of Troupe's own (" +
                                          known +
                                          "): pass the object that the experiment was made with");

@@ -1,0 +1,378 @@
+#include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/searcher_registry.hpp>
+#include <troupe/tune/search/lipo.hpp>
+#include <troupe/tune/search/model_searcher.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <dlib/global_optimization/global_function_search.h>
+
+namespace troupe::tune {
+namespace {
+
+using detail::Observation;
+using detail::Point;
+using Column = dlib::matrix<double, 0, 1>;
+
+/// Grids up to this size are whole numbers for dlib; the steps of larger ones do not matter.
+constexpr std::uint64_t max_grid = 100'000;
+/// dlib squares what it is told.
+constexpr double largest = 1e60;
+
+/// What was done with dlib's object, in order, since it began anew.
+struct Call {
+  TrialId trial{};
+  bool ask = false;
+  std::uint32_t dropped = 0;  ///< asks before that came to nothing
+};
+
+double rank(const Observation& o) {
+  return o.valued() && o.feasible() ? o.losses[0] : detail::infinity;
+}
+
+/// What dlib is told of results, one after the other: more is better.
+struct Values {
+  double worst = detail::infinity;
+  double best = -detail::infinity;
+  double best_finished = -detail::infinity;
+
+  /// Nothing: there is no value yet that an infinite one or a failure could be compared with.
+  std::optional<double> next(const Observation& o) {
+    double value = worst;
+    if (rank(o) == -detail::infinity) {
+      value = best;
+    } else if (rank(o) < detail::infinity) {
+      value = std::clamp(-o.losses[0], -largest, largest);
+      if (o.state == Observation::State::pruned && std::isfinite(best_finished))
+        value = std::min(value, best_finished);
+      else
+        best_finished = std::max(best_finished, value);
+    }
+    if (!std::isfinite(value))
+      return std::nullopt;
+    worst = std::min(worst, value);
+    best = std::max(best, value);
+    return value;
+  }
+};
+
+/// dlib's object and what belongs to it. It can neither be copied nor saved, so it is made again
+/// from the calls where need be.
+struct Live {
+  Live(const dlib::function_spec& spec, std::vector<dlib::function_evaluation> evaluations,
+       double noise, Values told)
+      : search({spec}, {std::move(evaluations)}, noise), values(told) {}
+
+  dlib::global_function_search search;
+  Values values;
+  std::map<TrialId, dlib::function_evaluation_request> running{};
+  std::size_t calls = 0;  ///< how many were made
+
+  /// Asks beyond those calls: what was suggested, and not recorded so far.
+  std::vector<Column> ahead{};
+  std::optional<dlib::function_evaluation_request> next{};  ///< the last one of `ahead`
+};
+
+class Lipo final : public ModelSearcher {
+public:
+  explicit Lipo(LipoOptions options) : options_(options) {}
+  Lipo(const Lipo& other)
+      : ModelSearcher(other),
+        options_(other.options_),
+        epoch_(other.epoch_),
+        known_(other.known_),
+        calls_(other.calls_),
+        asked_(other.asked_) {}
+  Lipo& operator=(const Lipo&) = delete;
+
+  std::string name() const override { return "lipo"; }
+  Value options() const override {
+    return Map{{"noise", options_.noise}, {"max_observations", options_.max_observations}};
+  }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Lipo>(*this); }
+
+protected:
+  /// Points that were tried come seldom, but often in a row, and the next ask costs little.
+  std::uint32_t attempts() const override { return 10; }
+
+  Status begin() override {
+    TROUPE_RETURN_IF_ERROR(lipo_options(options()));
+    for (const detail::Axis& axis : design().axes())
+      if (axis.categorical())
+        return Error(ErrorCode::invalid_argument,
+                     "the searcher lipo serves numbers only, and '" + axis.path() +
+                         "' = " + axis.domain().to_string() +
+                         " is a choice: use randint or quniform if it stands for a number, or the "
+                         "searcher gp");
+    epoch_ = 0;
+    begin_anew();
+    return ok();
+  }
+
+  Result<Proposal> propose(TrialId, std::uint32_t attempt) const override {
+    if (design().size() == 0)
+      return Proposal{};
+    Live& live = ready();
+    while (live.ahead.size() <= attempt) {
+      live.next.reset();  // not taken: dlib forgets it
+      live.next.emplace(live.search.get_next_x());
+      live.ahead.push_back(live.next->x());
+    }
+    return Proposal{point_of(live.ahead[attempt]), List{epoch_, calls_.size(), attempt}};
+  }
+
+  void proposed(const Observation& observation, const Value& note) override {
+    const List* list = note.get_if<List>();
+    if (list == nullptr || list->size() != 3 || (*list)[0] != Value(epoch_))
+      return;  // not of dlib, or of its object before
+    const auto place = static_cast<std::size_t>((*list)[1].as_int());
+    const Call call{observation.trial, true, static_cast<std::uint32_t>((*list)[2].as_int())};
+    if (place > calls_.size())
+      return;
+    calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(place), call);
+    asked_.insert(observation.trial);
+    take_ahead(place, call);
+  }
+
+  void observed(const Observation& observation) override {
+    if (!observation.over())
+      return;
+    if (asked_.erase(observation.trial) > 0) {
+      calls_.push_back({observation.trial, false, 0});
+      if (asks() >= options_.max_observations * 3 / 4)
+        begin_anew();
+      return;
+    }
+    // dlib takes in what it did not ask for only when it begins.
+    if (!calls_.empty())
+      return begin_anew();
+    known_.push_back(observation.trial);
+    live_.reset();
+  }
+
+  Value save_model() const override {
+    List known;
+    for (const TrialId trial : known_)
+      known.emplace_back(trial.value);
+    List calls;
+    for (const Call& call : calls_)
+      calls.push_back(List{call.trial.value, call.ask, call.dropped});
+    return Map{{"epoch", epoch_}, {"known", std::move(known)}, {"calls", std::move(calls)}};
+  }
+
+  Status restore_model(const Value& state) override;
+
+private:
+  std::uint64_t asks() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(calls_.begin(), calls_.end(), [](const Call& call) { return call.ask; }));
+  }
+
+  /// From now on dlib's object is another one, which begins with what is over.
+  void begin_anew() {
+    ++epoch_;
+    calls_.clear();
+    asked_.clear();
+    live_.reset();
+    known_.clear();
+    for (const Observation& observation : history().all())
+      if (observation.over())
+        known_.push_back(observation.trial);
+  }
+
+  /// What it begins with, those without a value last: they need the worst of all.
+  std::vector<const Observation*> beginning() const {
+    std::vector<const Observation*> all;
+    for (const TrialId trial : known_)
+      all.push_back(history().find(trial));
+    const auto better = [](const Observation* a, const Observation* b) {
+      return rank(*a) < rank(*b);
+    };
+    if (const std::size_t most = options_.max_observations / 4; all.size() > most) {
+      const auto newest = all.end() - static_cast<std::ptrdiff_t>(most / 2);
+      std::stable_sort(all.begin(), newest, better);
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(most - most / 2), newest);
+    }
+    std::stable_sort(all.begin(), all.end(), better);
+    return all;
+  }
+
+  /// The live object after all calls.
+  Live& ready() const {
+    if (live_ != nullptr && !live_->ahead.empty() && live_->calls != calls_.size())
+      live_.reset();  // a suggestion that was not taken has changed it
+    if (live_ == nullptr)
+      live_ = fresh();
+    for (; live_->calls < calls_.size(); ++live_->calls)
+      make(*live_, calls_[live_->calls]);
+    return *live_;
+  }
+
+  std::unique_ptr<Live> fresh() const;
+  dlib::function_spec spec() const;
+
+  void make(Live& live, const Call& call) const {
+    if (call.ask) {
+      for (std::uint32_t i = 0; i < call.dropped; ++i)
+        (void)live.search.get_next_x();
+      live.running.emplace(call.trial, live.search.get_next_x());
+      return;
+    }
+    const auto found = live.running.find(call.trial);
+    if (const auto value = live.values.next(*history().find(call.trial)))
+      found->second.set(*value);
+    live.running.erase(found);  // without a value dlib forgets it
+  }
+
+  /// The call at `place` was recorded. The live object has made it already if it was the one that
+  /// suggested; what happened since then it has not heard yet.
+  void take_ahead(std::size_t place, const Call& call) const {
+    if (live_ == nullptr)
+      return;
+    if (live_->calls == place && live_->ahead.size() == call.dropped + std::size_t{1}) {
+      live_->running.emplace(call.trial, std::move(*live_->next));
+      live_->next.reset();
+      live_->ahead.clear();
+      ++live_->calls;
+    } else {
+      live_.reset();
+    }
+  }
+
+  bool whole(const detail::Axis& axis) const {
+    const auto* integer = std::get_if<RandInt>(&axis.domain().kind());
+    const bool log = integer != nullptr && integer->log;
+    return !axis.continuous() && !log && axis.count() <= max_grid;
+  }
+
+  Column column_of(const Point& point) const {
+    Column x(static_cast<long>(point.size()));
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const detail::Axis& axis = design().axes()[i];
+      const double there = detail::exists(point[i]) ? point[i] : 0.5;
+      x(static_cast<long>(i)) = whole(axis) ? static_cast<double>(axis.index(there)) : there;
+    }
+    return x;
+  }
+
+  Point point_of(const Column& x) const {
+    Point point(design().size());
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const detail::Axis& axis = design().axes()[i];
+      const double value = x(static_cast<long>(i));
+      point[i] = whole(axis) ? axis.coordinate(static_cast<std::uint64_t>(std::llround(value)))
+                             : std::clamp(value, 0.0, 1.0);
+    }
+    return point;
+  }
+
+  LipoOptions options_;
+  std::uint64_t epoch_ = 0;             ///< counts how often it began anew
+  std::vector<TrialId> known_;          ///< what it began with
+  std::vector<Call> calls_;             ///< since then
+  std::set<TrialId> asked_;             ///< by those calls, and running
+  mutable std::unique_ptr<Live> live_;  ///< never shows
+};
+
+dlib::function_spec Lipo::spec() const {
+  const auto size = static_cast<long>(design().size());
+  Column low(size);
+  Column high(size);
+  std::vector<bool> integer;
+  for (long i = 0; i < size; ++i) {
+    const detail::Axis& axis = design().axes()[static_cast<std::size_t>(i)];
+    low(i) = 0;
+    high(i) = whole(axis) ? static_cast<double>(axis.count() - 1) : 1;
+    integer.push_back(whole(axis));
+  }
+  return {low, high, integer};
+}
+
+std::unique_ptr<Live> Lipo::fresh() const {
+  std::vector<dlib::function_evaluation> evaluations;
+  Values values;
+  for (const Observation* observation : beginning())
+    if (const auto value = values.next(*observation))
+      evaluations.emplace_back(column_of(observation->point), *value);
+  auto live = std::make_unique<Live>(spec(), std::move(evaluations), options_.noise, values);
+  live->search.set_seed(static_cast<time_t>(
+      Random(context().seed, epoch_, RandomPurpose::searcher).below(std::uint64_t{1} << 62U)));
+  return live;
+}
+
+Status Lipo::restore_model(const Value& state) {
+  const Error bad(ErrorCode::corrupt, "the state of the searcher lipo is incomplete");
+  const Map* map = state.get_if<Map>();
+  const auto find = [&](std::string_view key) {
+    return map != nullptr ? map->find_key(key) : nullptr;
+  };
+  const Value* epoch = find("epoch");
+  const Value* known = find("known");
+  const Value* calls = find("calls");
+  if (epoch == nullptr || known == nullptr || calls == nullptr || !epoch->is_int() ||
+      epoch->as_int() < 1 || !known->is_list() || !calls->is_list())
+    return bad;
+  const auto trial_of = [&](const Value& value) -> const Observation* {
+    if (!value.is_int() || value.as_int() < 0 || value.as_int() > std::int64_t{UINT32_MAX})
+      return nullptr;
+    return history().find(TrialId(static_cast<TrialId::rep>(value.as_int())));
+  };
+  std::vector<TrialId> restored_known;
+  for (const Value& value : known->as_list()) {
+    const Observation* observation = trial_of(value);
+    if (observation == nullptr || !observation->over())
+      return bad;
+    restored_known.push_back(observation->trial);
+  }
+  std::vector<Call> restored;
+  std::set<TrialId> asked;
+  for (const Value& value : calls->as_list()) {
+    const List* parts = value.get_if<List>();
+    if (parts == nullptr || parts->size() != 3 || !(*parts)[1].is_bool() || !(*parts)[2].is_int() ||
+        (*parts)[2].as_int() < 0 || (*parts)[2].as_int() >= attempts())
+      return bad;
+    const Observation* observation = trial_of((*parts)[0]);
+    const bool ask = (*parts)[1].as_bool();
+    if (observation == nullptr || (!ask && !observation->over()) ||
+        !(ask ? asked.insert(observation->trial).second : asked.erase(observation->trial) > 0))
+      return bad;
+    restored.push_back({observation->trial, ask, static_cast<std::uint32_t>((*parts)[2].as_int())});
+  }
+  epoch_ = static_cast<std::uint64_t>(epoch->as_int());
+  known_ = std::move(restored_known);
+  calls_ = std::move(restored);
+  asked_ = std::move(asked);
+  live_.reset();
+  return ok();
+}
+
+[[maybe_unused]] const bool is_known_by_name =
+    detail::add_searcher("lipo", [](const Value& options) -> Result<std::unique_ptr<Searcher>> {
+      TROUPE_TRY(read, lipo_options(options));
+      return lipo(read)->clone();
+    });
+
+}  // namespace
+
+std::shared_ptr<Searcher> lipo(LipoOptions options) {
+  return std::make_shared<Lipo>(options);
+}
+
+Result<LipoOptions> lipo_options(const Value& options) {
+  LipoOptions read;
+  detail::OptionReader reader("lipo", options);
+  reader.read("noise", read.noise, 0, 1);
+  reader.read("max_observations", read.max_observations, 20, 2000);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  return read;
+}
+
+}  // namespace troupe::tune
