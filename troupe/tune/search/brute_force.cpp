@@ -1,9 +1,8 @@
 #include <troupe/tune/search/brute_force.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/permutation.hpp>
-#include <troupe/tune/search/model_searcher.hpp>
+#include <troupe/tune/search/detail/sequence_searcher.hpp>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +16,7 @@ const std::vector<std::string_view> order_names{"random", "lexicographic"};
 constexpr std::uint64_t max_looks = 200'000;
 constexpr std::uint64_t order_stream = 0xB207E;
 
-class BruteForce final : public ModelSearcher {
+class BruteForce final : public detail::SequenceSearcher {
 public:
   explicit BruteForce(BruteForceOptions options) : options_(options) {}
 
@@ -28,12 +27,11 @@ public:
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<BruteForce>(*this); }
 
 protected:
-  bool needs_objective() const override { return false; }
-  std::size_t max_objectives() const override { return SIZE_MAX; }
+  std::uint64_t length() const override { return *design().cells(); }
   std::uint32_t attempts() const override { return 1; }
 
   Status begin() override {
-    next_ = 0;
+    TROUPE_RETURN_IF_ERROR(SequenceSearcher::begin());
     order_.reset();
     if (!design().cells())
       return not_finite();
@@ -44,8 +42,8 @@ protected:
 
   Result<Proposal> propose(TrialId, std::uint32_t) const override {
     const std::uint64_t cells = *design().cells();
-    const std::uint64_t end = cells - next_ > max_looks ? next_ + max_looks : cells;
-    for (std::uint64_t place = next_; place < end; ++place) {
+    const std::uint64_t end = cells - next() > max_looks ? next() + max_looks : cells;
+    for (std::uint64_t place = next(); place < end; ++place) {
       const std::uint64_t index = order_ ? (*order_)(place) : place;
       detail::Point point = design().cell(index);
       if (stands_for_itself(point, index) && design().allowed(point) &&
@@ -53,20 +51,6 @@ protected:
         return Proposal{std::move(point), place};
     }
     return Proposal{};
-  }
-
-  void proposed(const detail::Observation&, const Value& note) override {
-    if (note.is_int() && note.as_int() >= 0)
-      next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
-  }
-
-  Value save_model() const override { return next_; }
-  Status restore_model(const Value& state) override {
-    if (!state.is_int() || state.as_int() < 0 ||
-        static_cast<std::uint64_t>(state.as_int()) > *design().cells())
-      return Error(ErrorCode::corrupt, "the state of brute_force lacks its position");
-    next_ = static_cast<std::uint64_t>(state.as_int());
-    return ok();
   }
 
 private:
@@ -96,7 +80,6 @@ private:
 
   BruteForceOptions options_;
   std::optional<detail::Permutation> order_;
-  std::uint64_t next_ = 0;  ///< place in the order
 };
 
 }  // namespace

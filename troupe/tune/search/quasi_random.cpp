@@ -1,9 +1,8 @@
 #include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/sequence_searcher.hpp>
 #include <troupe/tune/search/detail/sobol.hpp>
-#include <troupe/tune/search/model_searcher.hpp>
 #include <troupe/tune/search/quasi_random.hpp>
 
-#include <algorithm>
 #include <string_view>
 #include <variant>
 
@@ -15,7 +14,7 @@ using detail::Sobol;
 
 const std::vector<std::string_view> sequence_names{"sobol", "halton"};
 
-class QuasiRandom final : public ModelSearcher {
+class QuasiRandom final : public detail::SequenceSearcher {
 public:
   explicit QuasiRandom(QuasiRandomOptions options) : options_(options) {}
 
@@ -28,13 +27,11 @@ public:
   bool instant() const override { return true; }
 
 protected:
-  bool needs_objective() const override { return false; }
-  std::size_t max_objectives() const override { return SIZE_MAX; }
   /// Where rules exclude most of the space, the rest of it is still filled evenly.
   std::uint32_t attempts() const override { return 200; }
 
   Status begin() override {
-    next_ = 0;
+    TROUPE_RETURN_IF_ERROR(SequenceSearcher::begin());
     const std::size_t size = design().size();
     const bool sobol = options_.sequence == QuasiRandomOptions::Sequence::sobol;
     if (sobol && size <= Sobol::max_dimensions)
@@ -45,7 +42,7 @@ protected:
   }
 
   Result<Proposal> propose(TrialId, std::uint32_t attempt) const override {
-    const std::uint64_t index = next_ + attempt;
+    const std::uint64_t index = next() + attempt;
     detail::Point point =
         std::visit([&](const auto& sequence) { return sequence.point(index); }, *points_);
     for (std::size_t i = 0; i < point.size(); ++i)
@@ -53,25 +50,11 @@ protected:
     return Proposal{std::move(point), index};
   }
 
-  void proposed(const detail::Observation&, const Value& note) override {
-    if (note.is_int() && note.as_int() >= 0)
-      next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
-  }
-
-  Value save_model() const override { return next_; }
-  Status restore_model(const Value& state) override {
-    if (!state.is_int() || state.as_int() < 0)
-      return Error(ErrorCode::corrupt, "the state of quasi_random lacks its position");
-    next_ = static_cast<std::uint64_t>(state.as_int());
-    return ok();
-  }
-
 private:
   using Points = std::variant<Sobol, Halton>;
 
   QuasiRandomOptions options_;
   std::shared_ptr<const Points> points_;  ///< never changes, so that clones share it
-  std::uint64_t next_ = 0;                ///< index of the sequence
 };
 
 }  // namespace
