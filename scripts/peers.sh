@@ -72,29 +72,39 @@ theirs() {
 }
 
 compare_regret() {
-  local pair ours other who
+  local pair ours other who ours_file
   for pair in ${pairs//,/ }; do
     ours=${pair%%:*} other=${pair##*:}
     theirs "$other" || {
       heading "NOT compared: Optuna's $other does not run here"
       continue
     }
+    ours_file=$results/troupe-$ours-$budget-$seeds${functions:+-$functions}.csv
     who=$(head -n 1 "$theirs_file" | cut -d, -f1,2 | tr , :)
     heading "our $ours beside $who"
     "$bench" regret --searcher "$ours" --budget "$budget" --seeds "$seeds" \
-      --function "$functions" --output "$results/troupe-$ours-$budget-$seeds.csv" \
+      --function "$functions" --output "$ours_file" \
       --anchors "$theirs_file" --against "$who" || heading "NOT compared: our $ours failed"
   done
 }
 
 compare_suggest() {
-  local ours theirs
+  local pair ours other ours_file theirs_file
   heading "what a suggestion costs, up to $most observations"
-  ours=$(sed 's/:[^,]*//g' <<<"$pairs") theirs=$(sed 's/[^,]*://g' <<<"$pairs")
-  "$bench" suggest --searcher "$ours" --most "$most" | tail -n 1 >"$results/troupe-suggest.json"
-  "${peers[@]}" suggest --sampler "$theirs" --most "$most" 2>/dev/null \
-    >"$results/optuna-suggest.json"
-  "${peers[@]}" beside "$results/troupe-suggest.json" "$results/optuna-suggest.json"
+  for pair in ${pairs//,/ }; do
+    ours=${pair%%:*} other=${pair##*:}
+    ours_file=$results/troupe-suggest-$ours.json
+    theirs_file=$results/optuna-suggest-$other.json
+    "${peers[@]}" suggest --sampler "$other" --most "$most" >"$theirs_file" || {
+      heading "NOT compared: Optuna's $other does not run here"
+      continue
+    }
+    "$bench" suggest --searcher "$ours" --most "$most" | tail -n 1 >"$ours_file" || {
+      heading "NOT compared: our $ours failed"
+      continue
+    }
+    "${peers[@]}" beside "$ours_file" "$theirs_file"
+  done
 }
 
 prepare

@@ -37,11 +37,11 @@ SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard)
 std::string not_for(const Subject& subject) {
   if (subject.finite_only)
     return "every result is the same\none real number\none logarithm\n"
-           "ranges as wide as numbers go\n1,000 choices\n64 workers\n";
+           "ranges as wide as numbers go\n1,000 choices\ntwo objectives\n64 workers\n";
   if (subject.numbers_only)
-    return "every result is the same\none choice\nvalues of every type\n1,000 choices\n64 "
-           "workers\n";
-  return {};
+    return "every result is the same\none choice\nvalues of every type\n1,000 choices\n"
+           "two objectives\n64 workers\n";
+  return subject.one_objective ? "two objectives\n" : "";
 }
 
 TEST_CASE("every searcher keeps the contract where searchers break") {

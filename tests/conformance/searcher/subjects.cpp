@@ -27,9 +27,13 @@ std::vector<Subject> subjects() {
                    .finite_only = name == "brute_force",
                    .numbers_only = name == "lipo",
                    .from_results = !blind.contains(name),
+                   .one_objective = name == "bohb" || name == "cmaes" || name == "lipo",
                    .slow = name == "gp" || name == "auto"});
   const auto wrap = [&](std::string name, std::shared_ptr<const Searcher> searcher) {
-    all.push_back({.name = std::move(name), .searcher = std::move(searcher), .wrapper = true});
+    all.push_back({.name = std::move(name),
+                   .searcher = std::move(searcher),
+                   .one_objective = true,
+                   .wrapper = true});
   };
   wrap("limiter", concurrency_limiter(cmaes(), {.max_concurrent = 3}));
   wrap("batches", concurrency_limiter(cmaes(), {.max_concurrent = 4, .batch = true}));

@@ -12,12 +12,13 @@ namespace troupe::tune {
 struct Subject {
   std::string name;
   std::shared_ptr<const Searcher> searcher;
-  bool repeats = false;       ///< a configuration may come twice
-  bool finite_only = false;   ///< serves spaces with an end only
-  bool numbers_only = false;  ///< serves spaces without choices only
-  bool from_results = true;   ///< suggests according to results
-  bool wrapper = false;       ///< around one of the others
-  bool slow = false;          ///< needs many milliseconds for a suggestion
+  bool repeats = false;        ///< a configuration may come twice
+  bool finite_only = false;    ///< serves spaces with an end only
+  bool numbers_only = false;   ///< serves spaces without choices only
+  bool from_results = true;    ///< suggests according to results
+  bool one_objective = false;  ///< serves no more
+  bool wrapper = false;        ///< around one of the others
+  bool slow = false;           ///< needs many milliseconds for a suggestion
 };
 
 /// Does it serve this space? Whether it should is another question.

@@ -68,6 +68,8 @@ std::vector<HardSearch> hard_searches() {
   all.push_back(search("ranges as wide as numbers go", wide(), {.steps = 100}));
   all.push_back(search("values of every type", every_type(), {.steps = 100}));
   all.push_back(search("1,000 choices", many_choices(), {.steps = 50, .look_every = 4}));
+  all.push_back(search("two objectives", mixed(), {.steps = 100}));
+  all.back().context.objectives.push_back({"size", Mode::max});
   all.push_back(search("64 workers", mixed(), {.steps = 300, .concurrent = 64, .look_every = 4}));
   all.push_back(search("10,000 trials", {{"n", randint(0, 1000)}, {"q", quniform(0, 1, 0.001)}},
                        {.steps = 35'000, .concurrent = 16, .look_every = 5'000}));

@@ -45,7 +45,7 @@ struct HardSearch {
 
 /// Those that have broken searchers elsewhere: every result the same, spaces with a single point,
 /// one parameter of each kind, ranges as wide as numbers go, values of every type, 1,000 choices to
-/// make, 64 workers, 10,000 trials. For each:
+/// make, two objectives, 64 workers, 10,000 trials. For each:
 ///
 ///     CHECK(tune::check_searcher(MySearcher(), hard.context, hard.options).empty());
 ///
