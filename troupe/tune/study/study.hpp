@@ -35,8 +35,8 @@ struct SuggestOptions {
 /// One trial of a study: it is asked for its parameters where they are needed, so that the space
 /// may depend on them. A handle: valid as long as the study, used by one thread at a time.
 ///
-/// Errors are thrown as `Exception` invalid_argument: an impossible range, or a name that this
-/// trial was asked for with another range before.
+/// Errors are thrown as `Exception` invalid_argument: an impossible range, a name with '/' in it,
+/// or one that this trial was asked for with another range before.
 class StudyTrial {
 public:
   /// A real number in [low, high), in [low, high] with a step.
