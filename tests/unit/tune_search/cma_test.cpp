@@ -296,9 +296,14 @@ TEST_CASE("what a regression predicts for a point left out is what a fit without
   CHECK(all->left_out(1)[0] == doctest::Approx(predicted[0]).epsilon(1e-5));
 }
 
-TEST_CASE("too few points give no regression, and a saddle has no minimum") {
+TEST_CASE(
+    "too few points or too many coordinates give no regression, and a saddle has no minimum") {
   const Data data = quadratic(3);
   CHECK(!QuadraticModel::fit(data.coordinates, MatrixXd(0, 3), data.values, data.weights));
+  CHECK(QuadraticModel::useful_points(41, 0) == 0);
+  CHECK(QuadraticModel::useful_points(3, 98) == 0);
+  const MatrixXd many = MatrixXd::Random(41, 200);
+  CHECK(!QuadraticModel::fit(many, MatrixXd(0, 200), VectorXd::Random(200), VectorXd::Ones(200)));
   Data saddle = quadratic(40);
   for (Index i = 0; i < 40; ++i)
     saddle.values[i] = saddle.coordinates(0, i) * saddle.coordinates(1, i);

@@ -223,6 +223,27 @@ TEST_CASE("where trials fail is not searched for long") {
   CHECK(failing <= 8);
 }
 
+TEST_CASE("ten times as many workers as a generation has trials still find the minimum") {
+  const auto bowl = [](const Config& config) {
+    return Losses{std::pow(config.at("x0").as_double() - 1.5, 2) +
+                  std::pow(config.at("x1").as_double() + 2, 2)};
+  };
+  const auto c = context(box(2));
+  const auto searcher = made(c);
+  AskTell search(*searcher, c, bowl);
+  for (int batch = 0; batch < 3; ++batch) {
+    for (int i = 0; i < 64; ++i)
+      REQUIRE(search.ask());
+    for (int i = 0; i < 64; ++i)
+      search.tell();
+  }
+  std::set<double> different;
+  for (const Config& config : search.configs)
+    different.insert(config.at("x0").as_double());
+  CHECK(different.size() == 3 * 64);
+  CHECK(search.best() < 1e-6);
+}
+
 TEST_CASE("infeasible configurations are left for feasible ones") {
   SearchContext c = context(box(2));
   c.constraints = {"excess"};

@@ -28,7 +28,7 @@ struct CmaEsOptions {
   bool adapt_learning_rate = false;
   /// Lets a quadratic regression on the results nearby rank the rest of a generation, where it
   /// predicts the last ones in about the right order (Hansen 2019): many fewer trials on smooth
-  /// objectives, also with many at a time. Up to about 30 numeric parameters.
+  /// objectives, also with many at a time. Up to 40 numeric parameters.
   bool surrogate = true;
 
   friend bool operator==(const CmaEsOptions&, const CmaEsOptions&) = default;

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <utility>
 
 namespace troupe::tune::detail {
 namespace {
 
-/// A trusted regression picks from so many populations of candidates.
-constexpr std::size_t choice = 8;
+/// A regression picks from so many candidates: from those of the generation as long as it is not
+/// trusted, else from further ones, too.
+constexpr std::size_t choice = 64;
 /// A regression may end a generation after one trial for so many candidates.
 constexpr std::int64_t trials_for_candidates = 20;
 /// What a suggestion notes instead of the number of a candidate.
@@ -105,23 +107,37 @@ CmaEsSearcher::Plan CmaEsSearcher::plan() const {
 /// Untried candidates: those with less predicted loss first, as far as there are predictions.
 void CmaEsSearcher::order_candidates(Plan& plan) const {
   const CmaEsGenerations& next = plan.next ? *plan.next : generations_;
-  std::vector<CmaEsGenerations::Candidate> candidates = next.candidates();
-  if (plan.surrogate && plan.surrogate->trusted())
-    while (candidates.size() < choice * next.candidates().size())
-      candidates.push_back(next.candidate(problem(), candidates.size()));
+  const std::size_t population = next.candidates().size();
   const std::set<std::size_t> taken = next.further();
   std::vector<std::size_t>& order = plan.order.emplace();
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (!candidates[i].trial && candidates[i].allowed && !taken.contains(i))
+  std::vector<CmaEsGenerations::Candidate> open;
+  std::size_t i = 0;
+  for (; i < population && order.size() < choice; ++i)
+    if (const CmaEsGenerations::Candidate& c = next.candidates()[i]; !c.trial && c.allowed) {
       order.push_back(i);
-  plan.beyond = std::max(candidates.size(), taken.empty() ? 0 : *taken.rbegin() + 1);
-  if (plan.surrogate) {
-    const std::vector<double> losses = plan.surrogate->predict(problem(), generations_, candidates);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
+      open.push_back(c);
+    }
+  const bool trusted = plan.surrogate && plan.surrogate->trusted();
+  const std::size_t last = trusted && i == population ? population + 2 * choice : i;
+  for (; i < last && order.size() < choice; ++i) {
+    if (taken.contains(i))
+      continue;
+    if (CmaEsGenerations::Candidate c = next.candidate(problem(), i); c.allowed) {
+      order.push_back(i);
+      open.push_back(std::move(c));
+    }
   }
-  for (std::size_t i = next.candidates().size(); i < candidates.size(); ++i)
-    plan.further.push_back(std::move(candidates[i].point));
+  plan.beyond = std::max(i, taken.empty() ? population : *taken.rbegin() + 1);
+  if (!plan.surrogate)
+    return;
+  const std::vector<double> losses = plan.surrogate->predict(problem(), generations_, open);
+  std::vector<std::size_t> best_first(order.size());
+  std::iota(best_first.begin(), best_first.end(), std::size_t{0});
+  std::stable_sort(best_first.begin(), best_first.end(),
+                   [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
+  std::transform(best_first.begin(), best_first.end(), best_first.begin(),
+                 [&](std::size_t number) { return order[number]; });
+  order = std::move(best_first);
 }
 
 Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t attempt) const {
@@ -137,16 +153,13 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t at
   if (!plan_.order)
     order_candidates(plan_);
   const std::vector<std::size_t>& order = *plan_.order;
-  const std::size_t population = next.candidates().size();
   const std::size_t number = attempt - (plan_.minimum ? 1 : 0);
   // More questions than candidates: the same distribution has more to give.
   const std::size_t index =
       number < order.size() ? order[number] : plan_.beyond + (number - order.size());
   note.index = static_cast<std::int64_t>(index);
-  if (index < population)
+  if (index < next.candidates().size())
     return Proposal{next.candidates()[index].point, note.save()};
-  if (index < population + plan_.further.size())
-    return Proposal{plan_.further[index - population], note.save()};
   return Proposal{next.candidate(problem(), index).point, note.save()};
 }
 

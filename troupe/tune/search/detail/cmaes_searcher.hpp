@@ -46,8 +46,7 @@ private:
     std::optional<CmaEsGenerations> next{};  ///< after that end
     std::optional<Point> minimum{};          ///< comes first
     std::optional<std::vector<std::size_t>> order{};  ///< of candidates
-    std::vector<Point> further{};                     ///< candidates beyond the population
-    std::size_t beyond = 0;                           ///< the first one of which no trial was made
+    std::size_t beyond = 0;                           ///< number of the candidate after them
   };
 
   [[nodiscard]] CmaEsProblem problem() const;

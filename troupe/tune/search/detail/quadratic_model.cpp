@@ -11,6 +11,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t max_coefficients = 100;
+/// Without their squares so many coordinates tell too little for what the regression costs.
+constexpr std::size_t max_coordinates = 40;
 /// Keeps the equations solvable where columns depend on each other; in units of the largest one.
 constexpr double ridge = 1e-10;
 /// Indicators are shrunk: a category that was seen once does not tell much.
@@ -27,6 +29,8 @@ std::size_t QuadraticModel::coefficients(Kind kind, std::size_t d, std::size_t e
 
 std::optional<QuadraticModel::Kind> QuadraticModel::choose(std::size_t points, std::size_t d,
                                                            std::size_t extra) {
+  if (d > max_coordinates)
+    return std::nullopt;
   for (const Kind kind : {Kind::full, Kind::diagonal, Kind::linear}) {
     const std::size_t count = coefficients(kind, d, extra);
     if (count <= max_coefficients && 10 * points >= 11 * count)
@@ -36,6 +40,8 @@ std::optional<QuadraticModel::Kind> QuadraticModel::choose(std::size_t points, s
 }
 
 std::size_t QuadraticModel::useful_points(std::size_t d, std::size_t extra) {
+  if (d > max_coordinates)
+    return 0;
   for (const Kind kind : {Kind::full, Kind::diagonal, Kind::linear})
     if (coefficients(kind, d, extra) <= max_coefficients)
       return coefficients(kind, d, extra) * 3 / 2;

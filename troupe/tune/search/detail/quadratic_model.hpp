@@ -15,13 +15,13 @@ class QuadraticModel {
 public:
   /// Columns of `coordinates` and `extra` (indicators of categories, may have no rows) belong to
   /// `values` and `weights` > 0. Nothing when there are too few for a linear model, or too many
-  /// rows to be fast (100 coefficients).
+  /// rows to be fast (40 coordinates, 100 coefficients).
   static std::optional<QuadraticModel> fit(const Eigen::Ref<const Eigen::MatrixXd>& coordinates,
                                            const Eigen::Ref<const Eigen::MatrixXd>& extra,
                                            const Eigen::VectorXd& values,
                                            const Eigen::VectorXd& weights);
 
-  /// How many points are worth giving with so many coordinates.
+  /// How many points are worth giving with so many coordinates; 0: there is no model for them.
   static std::size_t useful_points(std::size_t coordinates, std::size_t extra);
 
   /// Of points, one a column.
