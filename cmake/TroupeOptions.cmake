@@ -4,9 +4,17 @@
 include(GNUInstallDirs)
 
 option(BUILD_SHARED_LIBS "Build shared instead of static libraries" OFF)
+option(TROUPE_ALGORITHMS_ONLY
+       "Only troupe::algorithms and what it links: then neither CAF nor RocksDB is needed" OFF)
 option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_BENCHMARKS "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+if(TROUPE_ALGORITHMS_ONLY)
+  # They use all of the library.
+  foreach(part IN ITEMS TESTS EXAMPLES BENCHMARKS)
+    set(TROUPE_BUILD_${part} OFF)
+  endforeach()
+endif()
 option(TROUPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_WERROR "Treat compiler warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_CHECK_HEADERS "Compile each header alone as part of the default build"
