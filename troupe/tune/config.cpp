@@ -1,6 +1,7 @@
 #include <troupe/base/limits.hpp>
 #include <troupe/runtime/resources/resource_ledger.hpp>
 #include <troupe/tune/config.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 
 #include <cmath>
 
@@ -81,6 +82,9 @@ Status check(const TuneConfig& config) {
   for (const Objective& objective : config.more_objectives)
     if (objective.metric.empty() || objective.metric.size() > limits::max_key_bytes)
       return wrong("TuneConfig.more_objectives", "the name of a metric is empty or too long");
+  std::vector<Objective> objectives{{config.metric, config.mode}};
+  objectives.insert(objectives.end(), config.more_objectives.begin(), config.more_objectives.end());
+  TROUPE_RETURN_IF_ERROR(detail::check_objectives(objectives, "TuneConfig.more_objectives"));
   for (const std::string& metric : config.constraints)
     if (metric.empty() || metric.size() > limits::max_key_bytes)
       return wrong("TuneConfig.constraints", "the name of a metric is empty or too long");

@@ -1,6 +1,6 @@
 #include <troupe/base/version.hpp>
-#include <troupe/serialization/json.hpp>
 #include <troupe/tune/experiment_spec.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 
 namespace troupe::tune {
 namespace {
@@ -16,7 +16,6 @@ void copy_tune_config(const TuneConfig& config, ExperimentSpec& spec) {
   spec.deterministic = config.deterministic;
   spec.more_objectives = config.more_objectives;
   spec.constraints = config.constraints;
-  spec.points_to_evaluate = config.points_to_evaluate;
   spec.known_results = config.known_results;
   spec.allow_repeats = config.allow_repeats;
 }
@@ -66,27 +65,6 @@ std::vector<Objective> objectives_of(const ExperimentSpec& spec) {
   return objectives;
 }
 
-/// A point with a typing error would be tried as something else, in silence.
-Status check_points(const ParamSpace& space, const TuneConfig& config) {
-  for (std::size_t i = 0; i < config.points_to_evaluate.size(); ++i) {
-    const std::string where = "TuneConfig.points_to_evaluate[" + std::to_string(i) + "]";
-    for (const auto& [path, value] : config.points_to_evaluate[i].flatten()) {
-      const SpaceEntry* entry = space.find(path);
-      if (entry == nullptr)
-        return Error(ErrorCode::invalid_argument,
-                     where + ": param_space has no parameter '" + path + "'");
-      const Domain* domain = entry->domain();
-      if (domain != nullptr ? !domain->contains(value)
-                            : entry->constant() != nullptr && *entry->constant() != value)
-        return Error(ErrorCode::invalid_argument,
-                     where + ": " + path + " = " + to_json(value) + " does not lie in " +
-                         (domain != nullptr ? domain->to_string() : "its constant") +
-                         " (types count: write 1.0 for a real number)");
-    }
-  }
-  return ok();
-}
-
 }  // namespace
 
 Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
@@ -94,7 +72,6 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   TROUPE_RETURN_IF_ERROR(
       check(definition.run_config, definition.is_function, definition.saves_checkpoints));
   TROUPE_RETURN_IF_ERROR(definition.param_space.check());
-  TROUPE_RETURN_IF_ERROR(check_points(definition.param_space, definition.tune_config));
   const TuneConfig& tune = definition.tune_config;
   if (definition.run_config.resources_per_trial.cpus == 0 && !tune.max_concurrent_trials)
     return Error(ErrorCode::invalid_argument,
@@ -109,6 +86,11 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   spec.written_by = version_string;
   spec.seed = tune.seed.value_or(definition.seed);
   copy_tune_config(tune, spec);
+  TROUPE_TRY(points, detail::adopt_points(definition.param_space, tune.points_to_evaluate,
+                                          "TuneConfig.points_to_evaluate"));
+  spec.points_to_evaluate = std::move(points);
+  // What does not fit is told by `Tuner`, which may log.
+  (void)detail::adopt_known_results(definition.param_space, spec.known_results);
   copy_run_config(definition.run_config, spec);
   const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();
   const auto scheduler = tune.scheduler ? tune.scheduler : fifo();

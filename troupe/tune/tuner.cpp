@@ -11,6 +11,7 @@
 #include <troupe/tune/experiment_reader.hpp>
 #include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/report/text.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/tuner.hpp>
 
 #include <cmath>
@@ -208,6 +209,8 @@ private:
                                 .now_ms = real_clock().wall_ms()}));
     const Searcher* searcher = options_.tune_config.search_alg.get();
     TROUPE_TRY(planned, planned_trials(spec, searcher));
+    auto known = options_.tune_config.known_results;
+    const auto left_out = detail::adopt_known_results(options_.param_space, known);
     TROUPE_TRY(loop, TrialLoop::create(std::move(spec), searcher,
                                        options_.tune_config.scheduler.get(), environment()));
     TROUPE_RETURN_IF_ERROR(check_location());
@@ -215,6 +218,8 @@ private:
     TROUPE_RETURN_IF_ERROR(create_experiment_directory(dir_));
     const OpenMode mode = store_exists(dir_) ? OpenMode::existing : OpenMode::create;
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = mode}));
+    if (left_out)
+      log::warning(*left_out);
     return make_experiment(std::move(loop), std::move(store), planned);
   }
 

@@ -53,6 +53,8 @@ TEST_CASE("resources that cannot be counted or are too little to start with are 
 TEST_CASE("objectives without a first one, and nameless metrics, are refused by name") {
   CHECK(error_of(check(TuneConfig{.more_objectives = {{"size", Mode::min}}}))
             .find("more_objectives: set TuneConfig.metric") != std::string::npos);
+  CHECK(error_of(check(TuneConfig{.metric = "a", .more_objectives = {{"a", Mode::min}}}))
+            .find("'a' is an objective twice") != std::string::npos);
   CHECK(error_of(check(TuneConfig{.metric = "a", .more_objectives = {{"", Mode::min}}}))
             .find("more_objectives") != std::string::npos);
   CHECK(error_of(check(TuneConfig{.constraints = {""}})).find("constraints") != std::string::npos);
@@ -68,10 +70,23 @@ TEST_CASE("points to evaluate that the space does not know are refused by place"
   CHECK(error({{"x", 0.5}, {"n", Map{{"k", 2}}}}) == "");
   CHECK(error({{"y", 0.5}}).find("points_to_evaluate[1]: param_space has no parameter 'y'") !=
         std::string::npos);
-  CHECK(error({{"x", 1}}).find("types count") != std::string::npos);
-  CHECK(error({{"n", Map{{"k", 7}}}}).find("n/k = 7 does not lie in randint(0, 5)") !=
+  CHECK(error({{"x", 1}}) == "");
+  CHECK(error({{"x", "1"}}).find("a number is wanted") != std::string::npos);
+  CHECK(error({{"n", Map{{"k", 2.0}}}}).find("types count") != std::string::npos);
+  CHECK(error({{"n", Map{{"k", 7}}}}).find("n/k = 7: it does not lie in randint(0, 5)") !=
         std::string::npos);
-  CHECK(error({{"n", Map{{"c", 4}}}}).find("constant") != std::string::npos);
+  CHECK(error({{"n", Map{{"c", 4}}}}).find("it is always 3") != std::string::npos);
+}
+
+TEST_CASE("points and known results are stored in the form of the space") {
+  ExperimentDefinition definition{.name = "e", .trainable = "T"};
+  definition.param_space = {{"x", uniform(0, 4)}, {"y", quniform(0, 1, 0.1)}};
+  definition.tune_config.points_to_evaluate = {{{"x", 3}, {"y", 0.3}}};
+  definition.tune_config.known_results = {{.config = {{"x", 2}, {"y", 1}}}, {.config = {{"x", 2}}}};
+  const auto spec = make_spec(definition).value_or_throw();
+  CHECK(spec.points_to_evaluate == std::vector<Config>{{{"x", 3.0}, {"y", 3 * 0.1}}});
+  REQUIRE(spec.known_results.size() == 1);
+  CHECK(spec.known_results[0].config == Config{{"x", 2.0}, {"y", 1.0}});
 }
 
 TEST_CASE("impossible failure handling is refused by name") {

@@ -151,5 +151,35 @@ TEST_CASE("every kind of domain reads back from its data and shows itself as it 
   CHECK(qrandint(0, 100, 5).to_string() == "qrandint(0, 100, 5)");
 }
 
+std::string refusal(const Domain& domain, const Value& given) {
+  const auto adopted = domain.adopt(given);
+  return adopted ? "" : adopted.error().message();
+}
+
+TEST_CASE("values that are given are taken in the form of the domain") {
+  CHECK(uniform(0, 10).adopt(3).value_or_throw() == Value(3.0));
+  CHECK(uniform(0, 10).adopt(10).value_or_throw() == Value(std::nextafter(10.0, 0.0)));
+  CHECK(uniform(2, 2).adopt(2).value_or_throw() == Value(2.0));
+  CHECK(loguniform(1, 8).adopt(8.0).value_or_throw() == Value(std::nextafter(8.0, 0.0)));
+  for (int j = 0; j <= 10; ++j)
+    CHECK(quniform(0, 1, 0.1).adopt(j / 10.0).value_or_throw() == Value(j == 10 ? 1 : j * 0.1));
+  CHECK(quniform(1e6, 1e6 + 1, 1e-4).adopt(1'000'000.0003).value_or_throw() ==
+        Value(1e6 + 3 * 1e-4));
+  CHECK(randint(0, 5).adopt(3).value_or_throw() == Value(3));
+  CHECK(choice({1, 1.0}).adopt(1).value_or_throw() == Value(1));
+}
+
+TEST_CASE("what means no value of the domain is refused with the reason") {
+  CHECK(refusal(uniform(0, 10), 30) == "it does not lie in uniform(0, 10)");
+  CHECK(refusal(uniform(0, 10), std::nan("")).find("does not lie") != std::string::npos);
+  CHECK(refusal(uniform(0, 10), "3").find("a number is wanted") != std::string::npos);
+  CHECK(refusal(quniform(0, 1, 0.1), 0.32).find("the nearest one is 0.3") != std::string::npos);
+  CHECK(refusal(quniform(0, 1, 0.1), 1.1).find("does not lie") != std::string::npos);
+  CHECK(refusal(randint(0, 10), 10).find("the upper end is not included") != std::string::npos);
+  CHECK(refusal(randint(0, 10), 3.0).find("write 1, not 1.0") != std::string::npos);
+  CHECK(refusal(qrandint(0, 10, 5), 4).find("no step of it") != std::string::npos);
+  CHECK(refusal(choice({1}), 1.0).find("types count") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace troupe::tune

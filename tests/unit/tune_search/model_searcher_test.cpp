@@ -1,3 +1,4 @@
+#include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 #include <troupe/tune/search/random_search.hpp>
 
@@ -136,6 +137,57 @@ TEST_CASE("points to evaluate come first, completed, and are learned from") {
   }
   CHECK(searcher.notes == 1);
   CHECK(searcher.seen().size() == 3);
+}
+
+TEST_CASE("what points leave out is drawn until the rules hold that they do not break themselves") {
+  ParamSpace space{{"a", uniform(0, 1)}, {"b", uniform(0, 1)}, {"n", randint(0, 4)}, {"c", 2}};
+  space.require(less("a", "b")).require(less("c", "n"));
+  for (const std::shared_ptr<Searcher>& searcher : {random_search(), basic_variant()})
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      SearchContext points = context(space);
+      points.seed = seed;
+      points.points_to_evaluate = {{{"a", 0.9}}, {{"a", 0.9}, {"b", 0.1}}, {{"n", 1}}};
+      searcher->setup(points).value_or_throw();
+      for (TrialId id; id.value < 3; id = id.next()) {
+        const Suggestion next = searcher->suggest(id).value_or_throw();
+        const double a = next.config.at("a").as_double();
+        const double b = next.config.at("b").as_double();
+        if (id.value != 1)
+          CHECK(a < b);
+        else
+          CHECK((a == 0.9 && b == 0.1));
+        CHECK(next.config.at("n") == Value(id.value == 2 ? 1 : 3));
+        searcher->record(id, next.config, next.note);
+      }
+    }
+}
+
+TEST_CASE("a point whose missing parameters can not keep the rules is refused by its number") {
+  ParamSpace space{{"a", uniform(0, 1)}, {"b", uniform(0, 1)}};
+  space.require(less("a", "b"));
+  SearchContext points = context(space);
+  points.points_to_evaluate = {{{"a", 0.5}}, {{"a", 1}}};
+  for (const std::shared_ptr<Searcher>& searcher : {random_search(), basic_variant()}) {
+    const Status status = searcher->setup(points);
+    REQUIRE(!status.has_value());
+    CHECK(status.error().message().find("points_to_evaluate[1]") == 0);
+    CHECK(status.error().message().find("a < b") != std::string::npos);
+  }
+}
+
+TEST_CASE("known results and points in another form are the values that they mean") {
+  SearchContext given =
+      context({{"x", uniform(0, 10)}, {"y", quniform(0, 1, 0.1)}, {"c", "const"}});
+  given.points_to_evaluate = {{{"x", 4}, {"y", 0.6}}};
+  given.known_results = {{.config = {{"x", 3}, {"y", 0.3}}, .metrics = {{"loss", 1}}},
+                         {.config = {{"x", 10.0}, {"y", 1}}, .metrics = {{"loss", 2}}},
+                         {.config = {{"x", 10.5}, {"y", 1}}, .metrics = {{"loss", 2}}}};
+  Stubborn searcher;
+  searcher.setup(given).value_or_throw();
+  CHECK(searcher.seen().size() == 2);
+  CHECK(searcher.seen().seen(detail::fingerprint({{"c", "const"}, {"x", 3.0}, {"y", 3 * 0.1}})));
+  const Suggestion point = searcher.suggest(TrialId(0)).value_or_throw();
+  CHECK(point.config == Config{{"c", "const"}, {"x", 4.0}, {"y", 6 * 0.1}});
 }
 
 TEST_CASE("results known before are learned from and not tried again") {

@@ -183,7 +183,7 @@ TEST_CASE("what is no configuration of the space is neither enqueued nor added")
   CHECK_THROWS_WITH_AS(optimizer.enqueue({{"n", 100}}), doctest::Contains("randint(0, 100)"),
                        Exception);
   CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"n", 1}}, .metrics = {{"loss", 1.0}}}),
-                       doctest::Contains("lacks a parameter"), Exception);
+                       doctest::Contains("'x' is missing"), Exception);
   CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"n", 1}, {"x", 2.5}}}),
                        doctest::Contains("uniform(-1, 1)"), Exception);
   CHECK(optimizer.save() == before);
@@ -191,6 +191,59 @@ TEST_CASE("what is no configuration of the space is neither enqueued nor added")
   damaged.as_map()["queue"].as_list().push_back(Map{{"n", 100}});
   CHECK(!optimizer.restore(damaged).has_value());
   CHECK(optimizer.save() == before);
+}
+
+TEST_CASE("the state of another setting is refused by the name of what differs") {
+  Optimizer optimizer(*tpe(), context());
+  (void)optimizer.ask(3);
+  const Value state = optimizer.save();
+  const auto refusal = [&](const SearchContext& other, const TpeOptions& options = {}) {
+    Optimizer restored(*tpe(options), other);
+    const Status status = restored.restore(state);
+    CHECK((status || restored.trials().empty()));
+    CHECK((status || status.error().code() == ErrorCode::corrupt));
+    return status ? std::string() : status.error().message();
+  };
+  CHECK(refusal(context()) == "");
+  CHECK(refusal(context(7)) == "");  // more or fewer samples are the same search
+  SearchContext other = context();
+  other.space.add("y", uniform(0, 1));
+  CHECK(refusal(other).find("other space") != std::string::npos);
+  other = context();
+  other.objectives[0].mode = Mode::max;
+  CHECK(refusal(other).find("other objectives") != std::string::npos);
+  other = context();
+  other.constraints.clear();
+  CHECK(refusal(other).find("other constraints") != std::string::npos);
+  other = context();
+  other.seed = 6;
+  CHECK(refusal(other).find("other seed") != std::string::npos);
+  CHECK(refusal(context(), {.candidates = 3}).find("other options") != std::string::npos);
+}
+
+TEST_CASE("points that do not fit are refused, known results that do not are told") {
+  SearchContext given = context();
+  given.points_to_evaluate = {{{"x", 0}}, {{"n", 100}}};
+  CHECK_THROWS_WITH_AS(Optimizer(*random_search(), given),
+                       doctest::Contains("points_to_evaluate[1]: n = 100"), Exception);
+  given.points_to_evaluate = {{{"xx", 0.5}}};
+  CHECK_THROWS_WITH_AS(Optimizer(*random_search(), given), doctest::Contains("no parameter 'xx'"),
+                       Exception);
+  given.points_to_evaluate.clear();
+  given.known_results = {{.config = {{"x", 0}, {"n", 5}}}, {.config = {{"x", 0.5}}}};
+  const Optimizer optimizer(*random_search(), given);
+  REQUIRE(optimizer.warnings().size() == 1);
+  CHECK(optimizer.warnings()[0] ==
+        "1 of 2 known results do not fit param_space, and nothing is learned from them; the first "
+        "is known_results[1]: 'n' is missing");
+  CHECK(Optimizer(*random_search(), context()).warnings().empty());
+}
+
+TEST_CASE("a metric is an objective once") {
+  SearchContext twice = context();
+  twice.objectives.push_back({"loss", Mode::max});
+  CHECK_THROWS_WITH_AS(Optimizer(*random_search(), twice),
+                       doctest::Contains("'loss' is an objective twice"), Exception);
 }
 
 TEST_CASE("states of something else are refused and change nothing") {

@@ -121,6 +121,18 @@ TEST_CASE("it goes on where it was, also after points to evaluate") {
   }
 }
 
+TEST_CASE("it is asked on the spot only where nothing can be passed over") {
+  const auto instant = [](const ParamSpace& space) {
+    const auto searcher = quasi_random();
+    searcher->setup(context(space)).value_or_throw();
+    return searcher->instant();
+  };
+  const ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
+  CHECK(instant(space));
+  CHECK(!instant(ParamSpace(space).require(less("x", "y"))));
+  CHECK(!instant({{"n", randint(0, 9)}}));
+}
+
 TEST_CASE("options survive as data, and bad ones are refused by name") {
   const QuasiRandomOptions options{.sequence = QuasiRandomOptions::Sequence::halton,
                                    .scramble = false};

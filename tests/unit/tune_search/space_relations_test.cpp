@@ -1,6 +1,9 @@
 #include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/space.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -72,6 +75,79 @@ TEST_CASE("each kind of constraint compares numbers as numbers") {
   CHECK(allows(multiple_of("b", "a")));
   CHECK(!allows(multiple_of("a", "b")));
   CHECK(allows(less("b", "not there")));
+}
+
+TEST_CASE("sums, products and comparisons of real numbers are not off by rounding") {
+  const Domain tenths = quniform(0, 1, 0.1);
+  ParamSpace space{{"a", tenths}, {"b", tenths}};
+  const auto count = [&](const Constraint& constraint) {
+    int allowed = 0;
+    for (std::uint64_t i = 0; i <= 10; ++i)
+      for (std::uint64_t j = 0; j <= 10; ++j)
+        allowed += ParamSpace(space)
+                       .require(constraint)
+                       .allows({{"a", tenths.at(i)}, {"b", tenths.at(j)}});
+    return allowed;
+  };
+  CHECK(count(sum_at_most({"a", "b"}, 0.3)) == 10);
+  CHECK(count(sum_at_most({"a", "b"}, 0.7)) == 36);
+  CHECK(count(sum_at_most({"a", "b"}, 0.69)) == 28);
+  CHECK(count(product_at_most({"a", "b"}, 0.06)) == 35);
+  CHECK(count(less("a", "b")) == 55);
+  const auto compare = [&](const Constraint& constraint, double a, double b) {
+    return ParamSpace{}.require(constraint).allows({{"a", a}, {"b", b}});
+  };
+  CHECK(compare(less_equal("a", "b"), 3 * 0.1, 0.3));
+  CHECK(!compare(less("a", "b"), 0.3, 3 * 0.1));
+  CHECK(compare(less("a", "b"), 0.3, 0.3 + 1e-12));
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(!compare(sum_at_most({"a", "b"}, 1), infinity, 0));
+}
+
+TEST_CASE("multiple_of is for whole numbers, and says so") {
+  ParamSpace space{
+      {"a", quniform(0, 1, 0.1)}, {"b", choice({2, 4})}, {"c", choice({1, 2.5})}, {"d", 8}};
+  const auto error = [&](const char* first, const char* second) {
+    return error_of(ParamSpace(space).require(multiple_of(first, second)));
+  };
+  CHECK(error("b", "d") == "");
+  CHECK(error("a", "b").find("'a' is not always a whole number") != std::string::npos);
+  CHECK(error("b", "c").find("'c' is not always a whole number") != std::string::npos);
+}
+
+TEST_CASE("forbidden values and those of conditions may have another form") {
+  ParamSpace space{{"a", quniform(0, 1, 0.1)},
+                   {"f", quniform(2, 2, 1)},
+                   {"x", when("a", {0.3, 1}, uniform(0, 1))},
+                   {"y", when("f", {2}, uniform(0, 1))}};
+  space.forbid({{"a", 0.6}});
+  REQUIRE(error_of(space) == "");
+  CHECK(!space.allows({{"a", 6 * 0.1}}));
+  CHECK(space.allows({{"a", 0.5}}));
+  const detail::Design design(space);
+  int with_x = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const Config config = design.sample(1, i, 0);
+    const double a = config.at("a").as_double();
+    const bool exists = a == 3 * 0.1 || a == 1;
+    with_x += exists;
+    CHECK((config.find("x") != nullptr) == exists);
+    CHECK(config.find("y") != nullptr);
+  }
+  CHECK(with_x > 0);
+  CHECK(error_of(ParamSpace(space).forbid({{"a", 0.31}})).find("the nearest one is 0.3") !=
+        std::string::npos);
+  CHECK(error_of({{"n", randint(0, 4)}, {"z", when("n", {4}, choice({1, 2}))}})
+            .find("the upper end is not included") != std::string::npos);
+}
+
+TEST_CASE("a space can be had without the rules that a configuration breaks") {
+  ParamSpace space{{"a", uniform(0, 1)}, {"b", uniform(0, 1)}, {"c", choice({1, 2})}};
+  space.require(less("a", "b")).forbid({{"c", 2}});
+  const ParamSpace rest = space.without_rules_broken_by({{"a", 0.5}, {"b", 0.25}});
+  CHECK(rest.allows({{"a", 0.5}, {"b", 0.25}, {"c", 1}}));
+  CHECK(!rest.allows({{"a", 0.5}, {"b", 0.25}, {"c", 2}}));
+  CHECK(space.without_rules_broken_by({{"a", 0.5}}) == space);
 }
 
 TEST_CASE("relations that name nothing are refused with close matches") {

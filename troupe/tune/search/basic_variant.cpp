@@ -79,6 +79,8 @@ Status BasicVariant::setup(const SearchContext& context) {
     TROUPE_RETURN_IF_ERROR(select_cells(context.space));
   }
   planned_ = planned(context);
+  for (std::size_t i = 0; design_ && i < points_.size(); ++i)
+    TROUPE_RETURN_IF_ERROR(variant(i));
   return ok();
 }
 
@@ -154,14 +156,15 @@ std::optional<std::uint64_t> BasicVariant::planned(const SearchContext& context)
 Config BasicVariant::draw(std::uint64_t index, std::uint32_t attempt) const {
   Config config = constants_;
   const bool given = index < points_.size();
-  std::uint64_t cell = given ? 0 : index - points_.size();
+  // Of grids a point takes the first values that suit it.
+  std::uint64_t cell = given ? attempt : index - points_.size();
   if (selected_)
     cell = (*selected_)[static_cast<std::size_t>(cell % selected_->size())];
   for (const Plan& plan : plan_) {
     Value* place = config.find(plan.path);
     const Value* wanted = given ? points_[index].find(plan.path) : nullptr;
     if (wanted != nullptr) {
-      *place = *wanted;
+      *place = plan.domain->adopt(*wanted).value_or(*wanted);
     } else if (plan.stride != 0) {
       *place = plan.domain->at(grid_index(plan.stride, *plan.domain, cell));
     } else {
@@ -173,17 +176,36 @@ Config BasicVariant::draw(std::uint64_t index, std::uint32_t attempt) const {
   return design_ ? design_->complete(config, seed_, index, 0) : config;
 }
 
+ParamSpace BasicVariant::rules_for(const Config& point) const {
+  Config alone;
+  for (const ParamSpace::Leaf& leaf : design_->space().leaves())
+    if (const Value* constant = leaf.entry->constant())
+      alone.set(leaf.path, *constant);
+    else if (const Value* value = point.find(leaf.path))
+      alone.set(leaf.path, leaf.entry->adopt(*value).value_or(*value));
+  return design_->space().without_rules_broken_by(alone);
+}
+
 Result<Config> BasicVariant::variant(std::uint64_t index) const {
-  for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
-    Config config = draw(index, attempt);
-    // What the user wants to see tried is tried, whatever the rules say.
-    if (!design_ || index < points_.size() || design_->allowed(config))
+  if (!design_)
+    return draw(index, 0);
+  const bool given = index < points_.size();
+  // What the user wants to see tried is tried, whatever the rules say of it.
+  const ParamSpace rules = given ? rules_for(points_[index]) : ParamSpace();
+  const ParamSpace& space = given ? rules : design_->space();
+  const std::uint64_t attempts =
+      given ? std::max<std::uint64_t>(max_attempts, cells()) : max_attempts;
+  for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+    Config config = draw(index, static_cast<std::uint32_t>(attempt));
+    if (space.allows(config))
       return config;
   }
+  const Config last = draw(index, static_cast<std::uint32_t>(attempts - 1));
   return Error(ErrorCode::invalid_argument,
-               std::to_string(max_attempts) +
+               (given ? "points_to_evaluate[" + std::to_string(index) + "]: " : std::string()) +
+                   std::to_string(attempts) +
                    " draws in a row broke a rule of param_space, the last one '" +
-                   design_->space().broken_rule(draw(index, max_attempts - 1)).value_or("") +
+                   space.broken_rule(last).value_or("") +
                    "'; loosen the constraints, or choose ranges that satisfy them more often");
 }
 

@@ -21,9 +21,9 @@ namespace troupe::tune {
 ///
 /// Cells that differ only in parameters that do not exist are one cell, and cells that break a
 /// constraint are none. Points to evaluate come first, and each of them takes a sample; what they
-/// leave out is drawn, and of grids they take the first value. Where a constraint is about drawn
-/// parameters, a variant is drawn again until it holds. Drawn configurations may repeat;
-/// `random_search` never repeats one.
+/// leave out is drawn, and of grids they take the first value, so that the rules hold that their
+/// own values do not break. Where a constraint is about drawn parameters, a variant is drawn again
+/// until it holds. Drawn configurations may repeat; `random_search` never repeats one.
 class BasicVariant final : public Searcher {
 public:
   BasicVariant() = default;
@@ -55,6 +55,8 @@ private:
 
   Status read_space(const ParamSpace& space);
   Status select_cells(const ParamSpace& space);
+  /// The space with the rules that a point does not break by itself.
+  [[nodiscard]] ParamSpace rules_for(const Config& point) const;
   [[nodiscard]] Config draw(std::uint64_t index, std::uint32_t attempt) const;
 
   Config constants_;

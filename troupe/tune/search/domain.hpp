@@ -77,6 +77,12 @@ public:
   /// must be on it to the last bit.
   [[nodiscard]] bool contains(const Value& value) const;
 
+  /// The value of this domain that `given`, by a person or in a file, means: itself; a whole number
+  /// as a real one where those are wanted; the value of a grid that it is within a billionth of a
+  /// step of; for the upper end of [low, high), the last number before it. invalid_argument saying
+  /// why there is none.
+  [[nodiscard]] Result<Value> adopt(const Value& given) const;
+
   /// The number of the last of its values, counted from 0; nothing: a continuum.
   [[nodiscard]] std::optional<std::uint64_t> last_index() const;
   /// Value number `index` <= last_index(): numbers in ascending order, others as they were given.

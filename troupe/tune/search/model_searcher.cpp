@@ -67,18 +67,31 @@ Status ModelSearcher::setup(const SearchContext& context) {
   history_ = {};
   created_ = 0;
   points_ = 0;
+  TROUPE_RETURN_IF_ERROR(complete_points());
   take_known_results();
   return begin();
+}
+
+Status ModelSearcher::complete_points() {
+  std::vector<Config>& points = context_.points_to_evaluate;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    auto config = design_.complete_point(points[i], context_.seed, i);
+    if (!config)
+      return std::move(config).error().with_context("points_to_evaluate[" + std::to_string(i) +
+                                                    ']');
+    points[i] = config.take();
+  }
+  return ok();
 }
 
 void ModelSearcher::take_known_results() {
   std::uint32_t number = ~std::uint32_t{0};
   for (const KnownResult& known : context_.known_results) {
-    auto point = design_.encode(known.config);
-    if (!point)
+    const auto config = design_.adopt(known.config);
+    if (!config)
       continue;
     const TrialId trial(number--);
-    history_.begin(trial, std::move(*point), detail::fingerprint(known.config));
+    history_.begin(trial, *design_.encode(*config), detail::fingerprint(*config));
     complete(*history_.find(trial), known.ending, &known.metrics);
   }
 }
@@ -87,8 +100,7 @@ Result<Suggestion> ModelSearcher::suggest(TrialId trial) const {
   if (context_.num_samples && created_ >= *context_.num_samples)
     return Suggestion::exhausted();
   if (points_ < context_.points_to_evaluate.size())
-    return Suggestion::of(design_.complete(context_.points_to_evaluate[points_], context_.seed,
-                                           trial.value, own_counters),
+    return Suggestion::of(context_.points_to_evaluate[points_],
                           Map{{std::string(note_point), points_}});
   const auto cells = design_.cells();
   const bool all_seen = cells && history_.distinct() >= *cells;
@@ -196,11 +208,11 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
   const Value* model = map != nullptr ? map->find_key(note_model) : nullptr;
   if (const Value* point = map != nullptr ? map->find_key(note_point) : nullptr)
     points_ = std::max(points_, static_cast<std::uint64_t>(point->as_int()) + 1);
-  auto point = design_.encode(config);
+  const auto adopted = design_.adopt(config);
   // A trial from elsewhere may lie outside of the space: nothing can be learned from it.
-  if (!point || history_.find(trial) != nullptr)
+  if (!adopted || history_.find(trial) != nullptr)
     return;
-  history_.begin(trial, std::move(*point), detail::fingerprint(config));
+  history_.begin(trial, *design_.encode(*adopted), detail::fingerprint(*adopted));
   proposed(*history_.find(trial), model != nullptr ? *model : Value());
 }
 

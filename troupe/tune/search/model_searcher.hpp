@@ -90,6 +90,8 @@ private:
   /// Is every objective a number (infinities are, NaN is not)?
   [[nodiscard]] bool is_number(const Metrics& metrics) const;
   void complete(detail::Observation& observation, Ending ending, const Metrics* last);
+  /// Points to evaluate are drawn once, so that rules that can not be kept are told by `setup`.
+  [[nodiscard]] Status complete_points();
   void take_known_results();
 
   SearchContext context_;

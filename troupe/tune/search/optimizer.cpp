@@ -1,5 +1,5 @@
-#include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 
 #include <algorithm>
@@ -12,25 +12,6 @@ namespace {
 
 Error bad(const std::string& what) {
   return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
-}
-
-/// Random numbers of enqueued configurations; searchers use other counters.
-constexpr std::uint32_t enqueued_counter = 2'000'000;
-
-/// Are these values of parameters that the space has?
-Status check_values(const ParamSpace& space, const Config& config) {
-  for (const auto& [path, value] : config.flatten()) {
-    const SpaceEntry* entry = space.find(path);
-    const Domain* domain = entry != nullptr ? entry->domain() : nullptr;
-    const Value* constant = entry != nullptr ? entry->constant() : nullptr;
-    if (entry == nullptr)
-      return Error(ErrorCode::invalid_argument, "the space has no parameter '" + path + "'");
-    if (domain != nullptr ? !domain->contains(value) : constant == nullptr || *constant != value)
-      return Error(ErrorCode::invalid_argument,
-                   "'" + path + "' = " + to_json(value) + " is none of " +
-                       (domain != nullptr ? domain->to_string() : "the space"));
-  }
-  return ok();
 }
 
 Result<Optimizer::Trial> read_trial(const Value& value) {
@@ -47,10 +28,40 @@ Result<Optimizer::Trial> read_trial(const Value& value) {
                           (*parts)[2].as_map(), (*parts)[3].as_bool(), static_cast<Ending>(ending)};
 }
 
+/// What the state of a searcher makes sense with only.
+Map setting_of(const SearchContext& context, const Searcher& searcher) {
+  List objectives;
+  for (const Objective& objective : context.objectives)
+    objectives.push_back(List{objective.metric, objective.mode == Mode::min ? "min" : "max"});
+  return Map{{"space", context.space.to_value()},
+             {"objectives", std::move(objectives)},
+             {"constraints", List(context.constraints.begin(), context.constraints.end())},
+             {"seed", static_cast<std::int64_t>(context.seed)},
+             {"options of the searcher", searcher.options()}};
+}
+
+Status check_setting(const Value& stored, const Map& own) {
+  const Map* map = stored.get_if<Map>();
+  for (const auto& [name, value] : own) {
+    const Value* other = map != nullptr ? map->find_key(name) : nullptr;
+    if (other == nullptr || *other != value)
+      return bad("it was made with other " + name);
+  }
+  return ok();
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const Searcher& searcher, SearchContext context)
     : context_(std::move(context)), searcher_(searcher.clone()) {
+  context_.space.check().value_or_throw();
+  detail::check_objectives(context_.objectives, "objectives").value_or_throw();
+  context_.points_to_evaluate =
+      detail::adopt_points(context_.space, std::move(context_.points_to_evaluate),
+                           "points_to_evaluate")
+          .value_or_throw();
+  if (auto left_out = detail::adopt_known_results(context_.space, context_.known_results))
+    warnings_.push_back(std::move(*left_out));
   searcher_->setup(context_).value_or_throw();
 }
 
@@ -59,17 +70,18 @@ Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
 Optimizer::~Optimizer() = default;
 
 void Optimizer::enqueue(Config config) {
-  check_values(context_.space, config).with_context("enqueue").value_or_throw();
-  queue_.push_back(std::move(config));
+  queue_.push_back(detail::adopt_point(context_.space, std::move(config))
+                       .with_context("enqueue")
+                       .value_or_throw());
   exhausted_ = false;
 }
 
 void Optimizer::add(KnownResult result) {
-  check_values(context_.space, result.config).with_context("add").value_or_throw();
-  if (!detail::Design(context_.space).encode(result.config))
-    throw Exception(ErrorCode::invalid_argument,
-                    "add: the configuration " + to_json(result.config) +
-                        " lacks a parameter of the space; give all that exist");
+  result.config = detail::adopt_point(context_.space, std::move(result.config))
+                      .with_context("add")
+                      .value_or_throw();
+  result.config =
+      detail::Design(context_.space).adopt(result.config).with_context("add").value_or_throw();
   if (result.metrics.find_key("training_iteration") == nullptr && !result.metrics.empty())
     result.metrics["training_iteration"] = 1;
   const Asked asked = begin(next_id(), Suggestion::of(std::move(result.config)));
@@ -91,9 +103,12 @@ Optimizer::Asked Optimizer::begin(TrialId id, Suggestion suggestion) {
 std::optional<Optimizer::Asked> Optimizer::ask() {
   const TrialId id = next_id();
   if (!queue_.empty()) {
-    Config config = detail::Design(context_.space)
-                        .complete(queue_.front(), context_.seed, id.value, enqueued_counter);
+    const Config given = std::move(queue_.front());
     queue_.pop_front();
+    Config config = detail::Design(context_.space)
+                        .complete_point(given, context_.seed, id.value)
+                        .with_context("enqueue")
+                        .value_or_throw();
     return begin(id, Suggestion::of(std::move(config)));
   }
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
@@ -192,6 +207,7 @@ Value Optimizer::save() const {
     trials.push_back(List{std::int64_t{id.value}, trial.config, trial.metrics, trial.pending,
                           static_cast<std::int64_t>(trial.ending)});
   return Map{{"searcher", searcher_->name()},
+             {"setting", setting_of(context_, *searcher_)},
              {"state", searcher_->save()},
              {"trials", std::move(trials)},
              {"queue", List(queue_.begin(), queue_.end())},
@@ -204,15 +220,18 @@ Status Optimizer::restore(const Value& state) {
     return map != nullptr ? map->find_key(key) : nullptr;
   };
   const Value* name = find("searcher");
+  const Value* setting = find("setting");
   const Value* inner = find("state");
   const Value* trials = find("trials");
   const Value* queue = find("queue");
   const Value* exhausted = find("exhausted");
-  if (name == nullptr || inner == nullptr || trials == nullptr || exhausted == nullptr ||
-      queue == nullptr || !trials->is_list() || !queue->is_list() || !exhausted->is_bool())
+  if (name == nullptr || setting == nullptr || inner == nullptr || trials == nullptr ||
+      queue == nullptr || exhausted == nullptr || !trials->is_list() || !queue->is_list() ||
+      !exhausted->is_bool())
     return bad("something is missing");
   if (*name != Value(searcher_->name()))
     return bad("it was made with another searcher than " + searcher_->name());
+  TROUPE_RETURN_IF_ERROR(check_setting(*setting, setting_of(context_, *searcher_)));
   std::map<TrialId, Trial> read;
   for (const Value& value : trials->as_list()) {
     TROUPE_TRY(trial, read_trial(value));
@@ -222,7 +241,7 @@ Status Optimizer::restore(const Value& state) {
   }
   std::deque<Config> waiting;
   for (const Value& config : queue->as_list()) {
-    if (!config.is_map() || !check_values(context_.space, config.as_map()))
+    if (!config.is_map() || !detail::adopt_point(context_.space, config.as_map()))
       return bad("an enqueued configuration is none of the space");
     waiting.push_back(config.as_map());
   }

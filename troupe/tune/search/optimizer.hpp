@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace troupe::tune {
@@ -27,8 +28,8 @@ namespace troupe::tune {
 /// any number of threads of yours, and after `restore`.
 ///
 /// Needs no CAF and no RocksDB: link `troupe::algorithms`. Thread rules: one thread at a time.
-/// Errors are thrown as `Exception`: invalid_argument for a space or settings that do not suit,
-/// not_found for an id that is not pending.
+/// Errors are thrown as `Exception`: invalid_argument for a space, points or settings that do not
+/// suit, not_found for an id that is not pending.
 class Optimizer {
 public:
   struct Asked {
@@ -86,9 +87,12 @@ public:
 
   /// Everything that is needed to go on, as data; `to_json` and `encode` write it.
   [[nodiscard]] Value save() const;
-  /// Goes on where `save` was called; the same searcher and context. corrupt otherwise, and then
-  /// nothing has changed.
+  /// Goes on where `save` was called, with the same searcher, options, space, objectives,
+  /// constraints and seed. corrupt otherwise, naming what differs, and then nothing has changed.
   [[nodiscard]] Status restore(const Value& state);
+
+  /// What of the settings could not be used, in words: known results that do not fit the space.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
   [[nodiscard]] TrialId next_id() const;
@@ -101,6 +105,7 @@ private:
   std::unique_ptr<Searcher> searcher_;
   std::map<TrialId, Trial> trials_;
   std::deque<Config> queue_;
+  std::vector<std::string> warnings_;
   bool exhausted_ = false;
 };
 

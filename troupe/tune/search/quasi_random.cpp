@@ -24,7 +24,8 @@ public:
                {"scramble", options_.scramble}};
   }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<QuasiRandom>(*this); }
-  bool instant() const override { return true; }
+  /// Where rules or earlier trials exclude points, many may be passed over.
+  bool instant() const override { return !design().constrained() && !design().cells(); }
 
 protected:
   /// Where rules exclude most of the space, the rest of it is still filled evenly.

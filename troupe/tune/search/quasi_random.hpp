@@ -21,9 +21,9 @@ struct QuasiRandomOptions {
 };
 
 /// Points of a Sobol or Halton sequence: covers a space with fewer trials than random search,
-/// learns nothing, and needs no metric. Suggestions are made on the spot, in parallel as well as
-/// one by one: trial number i gets point number i, whatever has happened. What a rule of the space
-/// or an earlier trial excludes is passed over.
+/// learns nothing, and needs no metric. The configuration that comes i-th after the points to
+/// evaluate is point number i, whatever the results were and however many trials run. What a rule
+/// of the space or an earlier trial excludes is passed over.
 ///
 /// For `TuneConfig::search_alg`; name "quasi_random".
 std::shared_ptr<Searcher> quasi_random(QuasiRandomOptions options = {});

@@ -48,10 +48,11 @@ struct SearchContext {
   std::uint64_t seed = 0;
   std::optional<std::uint64_t> num_samples{};  ///< trials in total; nothing: without end
   /// Configurations to try first, in this order; they count as samples. Parameters that they leave
-  /// out are drawn at random.
+  /// out are drawn at random, until all rules of the space hold that the given values do not break
+  /// by themselves. Values may have another form: see `Domain::adopt`.
   std::vector<Config> points_to_evaluate{};
   /// Where to learn from before the first trial. Not tried again, not counted as samples. Those
-  /// that do not fit the space are left out.
+  /// that do not fit the space, by `Domain::adopt`, are left out; `Optimizer` and `Tuner` say so.
   std::vector<KnownResult> known_results{};
   /// May a configuration come a second time? Without it a finite space is exhausted when every
   /// configuration was tried.

@@ -135,21 +135,59 @@ private:
     }
     require(config.flatten().size() <= leaves || context_.space.empty(),
             "the configuration has nothing that the space has not");
-    if (next_.value < context_.points_to_evaluate.size())
+    if (is_one_of_the_points(config)) {
+      tried_.insert(config);
       return;
+    }
     const auto broken = context_.space.broken_rule(config);
     require(!broken, "the constraint holds: " + broken.value_or(""));
     require(tried_.insert(config).second || context_.allow_repeats || options_.may_repeat,
             "no configuration comes twice: " + to_json(Value(config)));
   }
 
-  static bool must_exist(const ParamSpace::Leaf& leaf, const Config& config) {
-    return std::all_of(
-        leaf.conditions.begin(), leaf.conditions.end(), [&](const Condition& condition) {
-          const Value* parent = config.find(condition.parent);
-          return parent != nullptr && std::find(condition.values.begin(), condition.values.end(),
-                                                *parent) != condition.values.end();
-        });
+  /// Points come first; a searcher that may repeat may try each several times.
+  bool is_one_of_the_points(const Config& config) const {
+    const auto& points = context_.points_to_evaluate;
+    const bool due = next_.value < points.size();
+    if (!due && !options_.may_repeat)
+      return false;
+    const bool is_one = std::any_of(points.begin(), points.end(),
+                                    [&](const Config& point) { return is_point(point, config); });
+    require(is_one || !due,
+            "points to evaluate come first, as they were given, and what they leave out keeps the "
+            "rules that they do not break by themselves: " +
+                to_json(Value(config)));
+    return is_one;
+  }
+
+  bool is_point(const Config& point, const Config& config) const {
+    Config alone;
+    for (const ParamSpace::Leaf& leaf : context_.space.leaves()) {
+      const Value* value = leaf.entry->constant();
+      if (value == nullptr)
+        value = point.find(leaf.path);
+      if (value == nullptr)
+        continue;
+      const Value* tried = config.find(leaf.path);
+      const Value meant = leaf.entry->adopt(*value).value_or(*value);
+      if (tried != nullptr && *tried != meant)
+        return false;
+      alone.set(leaf.path, meant);
+    }
+    return context_.space.without_rules_broken_by(alone).allows(config);
+  }
+
+  bool must_exist(const ParamSpace::Leaf& leaf, const Config& config) const {
+    return std::all_of(leaf.conditions.begin(), leaf.conditions.end(),
+                       [&](const Condition& condition) {
+                         const Value* parent = config.find(condition.parent);
+                         const SpaceEntry* entry = context_.space.find(condition.parent);
+                         return parent != nullptr &&
+                                std::any_of(condition.values.begin(), condition.values.end(),
+                                            [&](const Value& value) {
+                                              return entry->adopt(value).value_or(value) == *parent;
+                                            });
+                       });
   }
 
   Metrics metrics(std::uint64_t iteration) {

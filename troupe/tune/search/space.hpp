@@ -26,7 +26,8 @@ struct Condition {
 };
 
 /// A relation between parameters that every configuration must satisfy. It holds where one of them
-/// does not exist. Made by the functions below.
+/// does not exist. Real numbers that differ by no more than rounding are equal: 0.1 + 0.2 <= 0.3.
+/// Made by the functions below.
 struct Constraint {
   enum class Kind : std::uint8_t {
     less,             ///< first < second
@@ -108,6 +109,8 @@ public:
   /// is named; nothing: none is broken.
   [[nodiscard]] std::optional<std::string> broken_rule(const Config& config) const;
   [[nodiscard]] bool allows(const Config& config) const { return !broken_rule(config); }
+  /// The same space without those rules that `config`, which may lack parameters, breaks.
+  [[nodiscard]] ParamSpace without_rules_broken_by(const Config& config) const;
   [[nodiscard]] bool empty() const;
 
   /// All leaves, sorted by path (name by name). The pointers are valid until the space changes.
@@ -153,6 +156,9 @@ public:
   void make_optional() { optional_ = true; }
   /// Adds a condition.
   void exists_when(Condition condition) { conditions_.push_back(std::move(condition)); }
+
+  /// `Domain::adopt`, or the constant alone.
+  [[nodiscard]] Result<Value> adopt(const Value& given) const;
 
   [[nodiscard]] const Value* constant() const { return std::get_if<Value>(&content_); }
   [[nodiscard]] const Domain* domain() const { return std::get_if<Domain>(&content_); }

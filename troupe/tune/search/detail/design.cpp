@@ -1,4 +1,5 @@
 #include <troupe/base/crc32c.hpp>
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 
 #include <algorithm>
@@ -11,6 +12,9 @@ namespace troupe::tune::detail {
 namespace {
 
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+/// Draws for points to evaluate; other counters than those of `sample` in use.
+constexpr std::uint32_t point_counters = 2'000'000;
+constexpr std::uint32_t max_point_draws = 10'000;
 /// Beyond, doubles can not tell neighbours apart.
 constexpr std::uint64_t max_count = std::uint64_t{1} << 53;
 
@@ -74,8 +78,10 @@ std::optional<double> Axis::encode(const Value& value) const {
       return std::nullopt;
     return static_cast<double>(found - values_.begin());
   }
-  if (!domain_.contains(value))
-    return std::nullopt;
+  if (!domain_.contains(value)) {
+    const auto adopted = domain_.adopt(value);
+    return adopted ? encode(*adopted) : std::nullopt;
+  }
   if (log_)
     return clamp_unit((std::log(value.as_double()) - low_) / width_);
   if (const auto* integers = std::get_if<RandInt>(&domain_.kind())) {
@@ -221,8 +227,12 @@ void Design::place(const ParamSpace::Leaf& leaf) {
     const auto fixed = std::find_if(fixed_.begin(), fixed_.end(), [&](const Fixed& candidate) {
       return candidate.path == condition.parent;
     });
-    if (fixed == fixed_.end() || std::find(condition.values.begin(), condition.values.end(),
-                                           fixed->value) == condition.values.end())
+    const auto is_meant = [&](const Value& given) {
+      return given == fixed->value ||
+             (fixed->domain && fixed->domain->adopt(given).value_or(Value()) == fixed->value);
+    };
+    if (fixed == fixed_.end() ||
+        std::none_of(condition.values.begin(), condition.values.end(), is_meant))
       return;  // never exists
     gates.insert(gates.end(), fixed->gates.begin(), fixed->gates.end());
   }
@@ -238,7 +248,8 @@ void Design::place(const ParamSpace::Leaf& leaf) {
   Value value = domain != nullptr ? domain->at(0) : *leaf.entry->constant();
   if (gates.empty())
     constants_.set(leaf.path, value);
-  fixed_.push_back({leaf.path, std::move(value), std::move(gates)});
+  fixed_.push_back({leaf.path, std::move(value), std::move(gates),
+                    domain != nullptr ? std::optional(*domain) : std::nullopt});
 }
 
 bool Design::open(const std::vector<Gate>& gates, const Point& point) {
@@ -284,10 +295,14 @@ Config Design::decode(const Point& point) const {
   for (std::size_t i = 0; i < axes_.size(); ++i)
     if (exists(point[i]))
       config.set(axes_[i].path(), axes_[i].decode(point[i]));
+  add_fixed(point, config);
+  return config;
+}
+
+void Design::add_fixed(const Point& point, Config& config) const {
   for (const Fixed& fixed : fixed_)
     if (!fixed.gates.empty() && open(fixed.gates, point))
       config.set(fixed.path, fixed.value);
-  return config;
 }
 
 bool Design::allowed(const Point& point) const {
@@ -307,13 +322,54 @@ Config Design::complete(const Config& given, std::uint64_t seed, std::uint64_t s
       Random random(seed, stream, RandomPurpose::searcher, crc32c(axis.path(), counter));
       config.set(axis.path(), axis.sample(random));
     } else {
-      config.set(axis.path(), *value);
+      config.set(axis.path(), axis.domain().adopt(*value).value_or(*value));
     }
     point[i] = axis.encode(*config.find(axis.path())).value_or(nowhere);
   }
-  for (const Fixed& fixed : fixed_)
-    if (!fixed.gates.empty() && open(fixed.gates, point))
-      config.set(fixed.path, fixed.value);
+  add_fixed(point, config);
+  return config;
+}
+
+Result<Config> Design::complete_point(const Config& given, std::uint64_t seed,
+                                      std::uint64_t index) const {
+  if (!constrained())
+    return complete(given, seed, index, point_counters);
+  Config alone = constants_;
+  for (const Axis& axis : axes_)
+    if (const Value* value = given.find(axis.path()))
+      alone.set(axis.path(), axis.domain().adopt(*value).value_or(*value));
+  const ParamSpace rules = space_.without_rules_broken_by(alone);
+  Config config;
+  for (std::uint32_t i = 0; i < max_point_draws; ++i) {
+    config = complete(given, seed, index, point_counters + i);
+    if (rules.allows(config))
+      return config;
+  }
+  return Error(ErrorCode::invalid_argument,
+               std::to_string(max_point_draws) +
+                   " draws of what it leaves out broke a rule of param_space, the last one '" +
+                   rules.broken_rule(config).value_or("") + "'; give these parameters, too");
+}
+
+Result<Config> Design::adopt(const Config& given) const {
+  Config config = constants_;
+  Point point(axes_.size(), nowhere);
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    if (!open(gates_[i], point))
+      continue;
+    const Axis& axis = axes_[i];
+    const Value* value = given.find(axis.path());
+    if (value == nullptr && optional_[i])
+      continue;
+    if (value == nullptr)
+      return Error(ErrorCode::invalid_argument, "'" + axis.path() + "' is missing");
+    auto adopted = axis.domain().adopt(*value);
+    if (!adopted)
+      return std::move(adopted).error().with_context(axis.path() + " = " + to_json(*value));
+    point[i] = axis.encode(*adopted).value_or(nowhere);
+    config.set(axis.path(), adopted.take());
+  }
+  add_fixed(point, config);
   return config;
 }
 

@@ -112,9 +112,16 @@ public:
                               std::uint32_t counter) const {
     return complete({}, seed, stream, counter);
   }
-  /// The same with some parameters given, which are taken as they are.
+  /// The same with some parameters given: as `Domain::adopt` gives them, or else as they are.
   [[nodiscard]] Config complete(const Config& given, std::uint64_t seed, std::uint64_t stream,
                                 std::uint32_t counter) const;
+  /// The same for point number `index` to evaluate. What it leaves out is drawn until all rules
+  /// hold that its own values do not break by themselves. invalid_argument when no draw was found.
+  [[nodiscard]] Result<Config> complete_point(const Config& given, std::uint64_t seed,
+                                              std::uint64_t index) const;
+  /// A whole configuration from elsewhere, with the values of `Domain::adopt`, the constants, and
+  /// nothing that the space has not. invalid_argument naming what is missing or does not fit.
+  [[nodiscard]] Result<Config> adopt(const Config& given) const;
   /// Cell `index` < cells() of the grid; canonical, so several indices may give the same point.
   [[nodiscard]] Point cell(std::uint64_t index) const;
 
@@ -129,10 +136,13 @@ private:
     std::string path{};
     Value value{};
     std::vector<Gate> gates{};
+    std::optional<Domain> domain{};  ///< nothing: a constant
   };
 
   void place(const ParamSpace::Leaf& leaf);
   static bool open(const std::vector<Gate>& gates, const Point& point);
+  /// Adds the parameters with a single value that exist only at some points.
+  void add_fixed(const Point& point, Config& config) const;
 
   ParamSpace space_;
   std::vector<Axis> axes_;

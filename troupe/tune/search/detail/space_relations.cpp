@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -32,22 +33,25 @@ Error unknown(const std::string& where, const std::string& path, const Leaves& l
 }
 
 /// Can the parameter have this value?
-bool can_be(const SpaceEntry& entry, const Value& value) {
-  return entry.domain() != nullptr ? entry.domain()->contains(value) : *entry.constant() == value;
+Status can_be(const std::string& where, const std::string& path, const SpaceEntry& entry,
+              const Value& value) {
+  const auto adopted = entry.adopt(value);
+  if (adopted)
+    return ok();
+  return Error(ErrorCode::invalid_argument, where + ": '" + path + "' is never " + to_json(value) +
+                                                ": " + adopted.error().message());
 }
 
-bool is_numeric(const SpaceEntry& entry) {
-  const auto all_numbers = [](const List& values) {
-    return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_number(); });
-  };
+bool is_numeric(const SpaceEntry& entry, bool whole) {
+  const auto fits = [&](const Value& value) { return whole ? value.is_int() : value.is_number(); };
   if (const Value* constant = entry.constant())
-    return constant->is_number();
+    return fits(*constant);
   const Domain::Kind& kind = entry.domain()->kind();
   if (const auto* choice = std::get_if<Choice>(&kind))
-    return all_numbers(choice->values);
+    return std::all_of(choice->values.begin(), choice->values.end(), fits);
   if (const auto* grid = std::get_if<Grid>(&kind))
-    return all_numbers(grid->values);
-  return true;
+    return std::all_of(grid->values.begin(), grid->values.end(), fits);
+  return !whole || std::holds_alternative<RandInt>(kind);
 }
 
 Status check_conditions(const Leaves& leaves) {
@@ -62,10 +66,7 @@ Status check_conditions(const Leaves& leaves) {
                                                       condition.parent +
                                                       "' for which it exists; give at least one");
       for (const Value& value : condition.values)
-        if (!can_be(*parent->second.entry, value))
-          return Error(ErrorCode::invalid_argument,
-                       where + ": '" + condition.parent + "' is never " + to_json(value) +
-                           " (types count: 1, 1.0 and \"1\" are different)");
+        TROUPE_RETURN_IF_ERROR(can_be(where, condition.parent, *parent->second.entry, value));
     }
   return ok();
 }
@@ -104,8 +105,12 @@ Status check_constraint(const Constraint& constraint, const Leaves& leaves) {
     const auto leaf = leaves.find(path);
     if (leaf == leaves.end())
       return unknown(where, path, leaves);
-    if (constraint.kind != Constraint::Kind::different && !is_numeric(*leaf->second.entry))
+    if (constraint.kind != Constraint::Kind::different && !is_numeric(*leaf->second.entry, false))
       return Error(ErrorCode::invalid_argument, where + ": '" + path + "' is not a number");
+    if (constraint.kind == Constraint::Kind::multiple_of && !is_numeric(*leaf->second.entry, true))
+      return Error(ErrorCode::invalid_argument,
+                   where + ": '" + path +
+                       "' is not always a whole number; use randint, or count in a smaller unit");
   }
   return ok();
 }
@@ -118,10 +123,7 @@ Status check_forbidden(const Map& combination, const Leaves& leaves) {
     const auto leaf = leaves.find(path);
     if (leaf == leaves.end())
       return unknown(where, path, leaves);
-    if (!can_be(*leaf->second.entry, value))
-      return Error(ErrorCode::invalid_argument,
-                   where + ": '" + path + "' is never " + to_json(value) +
-                       " (types count: 1, 1.0 and \"1\" are different)");
+    TROUPE_RETURN_IF_ERROR(can_be(where, path, *leaf->second.entry, value));
   }
   return ok();
 }
@@ -147,54 +149,80 @@ bool all_different(const std::vector<const Value*>& values) {
 }
 
 bool is_multiple(const Value& a, const Value& b) {
-  if (a.is_int() && b.is_int()) {
-    const std::int64_t divisor = b.as_int();
-    return divisor != 0 && (divisor == -1 || a.as_int() % divisor == 0);
-  }
-  const double quotient = a.as_double() / b.as_double();
-  return std::isfinite(quotient) && quotient == std::trunc(quotient);
+  if (!a.is_int() || !b.is_int())
+    return false;
+  const std::int64_t divisor = b.as_int();
+  return divisor != 0 && (divisor == -1 || a.as_int() % divisor == 0);
 }
 
-/// -1, 0, 1: exact where both are integers.
-int compare(const Value& a, const Value& b) {
+/// Is a <= b, where both came about with rounding in numbers as large as `scale`?
+bool at_most(double a, double b, double scale) {
+  constexpr double ulps = 8 * std::numeric_limits<double>::epsilon();
+  return a <= b || (std::isfinite(scale) && a - b <= ulps * scale);
+}
+
+/// Exact where both are integers.
+bool at_most(const Value& a, const Value& b) {
   if (a.is_int() && b.is_int())
-    return a.as_int() < b.as_int() ? -1 : a.as_int() > b.as_int() ? 1 : 0;
-  return a.as_double() < b.as_double() ? -1 : a.as_double() > b.as_double() ? 1 : 0;
+    return a.as_int() <= b.as_int();
+  const double x = a.as_double();
+  const double y = b.as_double();
+  return at_most(x, y, std::min(std::abs(x), std::abs(y)));
 }
 
 bool holds(const Constraint& constraint, const std::vector<const Value*>& values) {
   double sum = 0;
+  double size = 0;
   double product = 1;
   if (constraint.kind != Constraint::Kind::different) {
     for (const Value* value : values) {
       if (!value->is_number())
         return false;
       sum += value->as_double();
+      size += std::abs(value->as_double());
       product *= value->as_double();
     }
   }
   switch (constraint.kind) {
     case Constraint::Kind::less:
-      return compare(*values[0], *values[1]) < 0;
+      return !at_most(*values[1], *values[0]);
     case Constraint::Kind::less_equal:
-      return compare(*values[0], *values[1]) <= 0;
+      return at_most(*values[0], *values[1]);
     case Constraint::Kind::different:
       return all_different(values);
     case Constraint::Kind::sum_at_most:
-      return sum <= constraint.bound;
+      return at_most(sum, constraint.bound, size);
     case Constraint::Kind::product_at_most:
-      return product <= constraint.bound;
+      return at_most(product, constraint.bound,
+                     std::abs(product) * static_cast<double>(values.size()));
     case Constraint::Kind::multiple_of:
       return is_multiple(*values[0], *values[1]);
   }
   return false;
 }
 
-bool matches(const Map& combination, const Config& config) {
+/// Does the parameter have the value that was meant by `wanted`?
+bool has(const ParamSpace& space, const std::string& path, const Value& value,
+         const Value& wanted) {
+  if (value == wanted)
+    return true;
+  if (!value.is_double() || !wanted.is_number())
+    return false;
+  const SpaceEntry* entry = space.find(path);
+  const auto meant = entry != nullptr ? entry->adopt(wanted) : Result<Value>(wanted);
+  return meant && *meant == value;
+}
+
+bool matches(const ParamSpace& space, const Map& combination, const Config& config) {
   return std::all_of(combination.begin(), combination.end(), [&](const Map::Entry& entry) {
     const Value* value = config.find(entry.first);
-    return value != nullptr && *value == entry.second;
+    return value != nullptr && has(space, entry.first, *value, entry.second);
   });
+}
+
+bool breaks(const Constraint& constraint, const Config& config) {
+  const auto values = values_of(constraint, config);
+  return !values.empty() && !holds(constraint, values);
 }
 
 }  // namespace
@@ -242,15 +270,20 @@ std::string Constraint::to_string() const {
 }
 
 std::optional<std::string> ParamSpace::broken_rule(const Config& config) const {
-  for (const Constraint& constraint : constraints_) {
-    const auto values = values_of(constraint, config);
-    if (!values.empty() && !holds(constraint, values))
+  for (const Constraint& constraint : constraints_)
+    if (breaks(constraint, config))
       return constraint.to_string();
-  }
   for (const Map& combination : forbidden_)
-    if (matches(combination, config))
+    if (matches(*this, combination, config))
       return "forbidden: " + to_json(Value(combination));
   return std::nullopt;
+}
+
+ParamSpace ParamSpace::without_rules_broken_by(const Config& config) const {
+  ParamSpace rest = *this;
+  std::erase_if(rest.constraints_, [&](const Constraint& c) { return breaks(c, config); });
+  std::erase_if(rest.forbidden_, [&](const Map& c) { return matches(*this, c, config); });
+  return rest;
 }
 
 namespace detail {
