@@ -1,4 +1,5 @@
 #include <troupe/tune/search/brute_force.hpp>
+#include <troupe/tune/search/random_search.hpp>
 
 #include <algorithm>
 #include <map>
@@ -62,6 +63,43 @@ TEST_CASE("what conditions and rules exclude is passed over") {
   const auto configs = asked(c);
   CHECK(configs.size() == 5 * 6);
   CHECK(std::set<Config>(configs.begin(), configs.end()).size() == configs.size());
+}
+
+TEST_CASE("the few configurations that rules leave are all found, and then it is exhausted") {
+  SearchContext c{.seed = 5};
+  for (const char* name : {"a", "b", "c", "d"})
+    c.space.add(name, randint(0, 24));
+  c.space.require(sum_at_most({"a", "b", "c", "d"}, 3));
+  const auto configs = asked(c);
+  CHECK(configs.size() == 35);
+  CHECK(std::set<Config>(configs.begin(), configs.end()).size() == 35);
+  const BruteForceOptions sorted{.order = BruteForceOptions::Order::lexicographic};
+  CHECK(asked(c, 10'000, sorted).size() == 35);
+  // The same configurations are known before: nothing is left.
+  for (const Config& config : configs)
+    c.known_results.push_back({.config = config});
+  CHECK(asked(c).empty());
+}
+
+TEST_CASE("rules that nothing satisfies are an error, not an end") {
+  SearchContext c{.space = {{"a", randint(0, 4)}, {"b", randint(4, 8)}}};
+  c.space.require(less("b", "a"));
+  for (const auto& searcher : {brute_force(), random_search()}) {
+    searcher->setup(c).value_or_throw();
+    const auto suggestion = searcher->suggest(TrialId(0));
+    REQUIRE(!suggestion.has_value());
+    CHECK(suggestion.error().message().find("keeps all of its rules") != std::string::npos);
+  }
+}
+
+TEST_CASE("repeats go on among those that were tried, however few these are") {
+  SearchContext c{.seed = 5, .allow_repeats = true};
+  for (const char* name : {"a", "b", "c"})
+    c.space.add(name, randint(0, 64));
+  c.space.require(sum_at_most({"a", "b", "c"}, 1));
+  const auto configs = asked(c, 12);
+  CHECK(configs.size() == 12);
+  CHECK(std::set<Config>(configs.begin(), configs.end()).size() == 4);
 }
 
 TEST_CASE("a space too large to be stored is no obstacle") {

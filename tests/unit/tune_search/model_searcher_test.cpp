@@ -112,6 +112,31 @@ TEST_CASE("a space that conditions and constraints make small is exhausted when 
   CHECK(ask_all(*searcher).size() == 10 + 5);
 }
 
+TEST_CASE("a large finite space of which rules leave little is exhausted, not given up") {
+  ParamSpace space;
+  for (const char* name : {"a", "b", "c"})
+    space.add(name, randint(0, 110));
+  space.require(sum_at_most({"a", "b", "c"}, 2));
+  SearchContext c = context(space);
+  const auto searcher = random_search();
+  searcher->setup(c).value_or_throw();
+  CHECK(ask_all(*searcher).size() == 10);
+  CHECK(searcher->suggest(TrialId(10)).value_or_throw().kind == Suggestion::Kind::exhausted);
+  // A copy without what the original remembers of its looking answers alike, before and at the end.
+  c.allow_repeats = true;
+  searcher->setup(c).value_or_throw();
+  for (TrialId id; id.value < 25; id = id.next()) {
+    const Suggestion next = searcher->suggest(id).value_or_throw();
+    const auto restored = random_search();
+    restored->setup(c).value_or_throw();
+    if (id.value % 5 == 4) {
+      restored->restore(searcher->save()).value_or_throw();
+      CHECK(restored->suggest(id).value_or_throw().config == next.config);
+    }
+    searcher->record(id, next.config, next.note);
+  }
+}
+
 TEST_CASE("constraints that nothing satisfies end the search with their name") {
   ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(2, 3)}};
   space.require(less("y", "x"));

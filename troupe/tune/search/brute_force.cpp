@@ -12,8 +12,6 @@ namespace troupe::tune {
 namespace {
 
 const std::vector<std::string_view> order_names{"random", "lexicographic"};
-/// Cells looked at for one suggestion; nearly all are excluded where that is not enough.
-constexpr std::uint64_t max_looks = 200'000;
 constexpr std::uint64_t order_stream = 0xB207E;
 
 class BruteForce final : public detail::SequenceSearcher {
@@ -33,6 +31,7 @@ protected:
   Status begin() override {
     TROUPE_RETURN_IF_ERROR(SequenceSearcher::begin());
     order_.reset();
+    looked_from_ = looked_to_ = 0;
     if (!design().cells())
       return not_finite();
     if (options_.order == BruteForceOptions::Order::random)
@@ -42,18 +41,28 @@ protected:
 
   Result<Proposal> propose(TrialId, std::uint32_t) const override {
     const std::uint64_t cells = *design().cells();
-    const std::uint64_t end = cells - next() > max_looks ? next() + max_looks : cells;
-    for (std::uint64_t place = next(); place < end; ++place) {
-      const std::uint64_t index = order_ ? (*order_)(place) : place;
-      detail::Point point = design().cell(index);
-      if (stands_for_itself(point, index) && design().allowed(point) &&
-          !history().seen(detail::fingerprint(design().decode(point))))
+    if (next() < looked_from_ || next() > looked_to_)
+      looked_from_ = looked_to_ = next();
+    while (looked_to_ < cells && !cell_at(looked_to_))
+      ++looked_to_;
+    for (std::uint64_t place = looked_to_; place < cells; ++place) {
+      auto point = cell_at(place);
+      if (point && !history().seen(detail::fingerprint(design().decode(*point))))
         return Proposal{std::move(point), place};
     }
-    return Proposal{};
+    return Proposal{.exhausted = true};
   }
 
 private:
+  /// The point at a place of the order. Nothing: the space excludes it, or has it elsewhere, too.
+  std::optional<detail::Point> cell_at(std::uint64_t place) const {
+    const std::uint64_t index = order_ ? (*order_)(place) : place;
+    detail::Point point = design().cell(index);
+    if (!stands_for_itself(point, index) || !design().allowed(point))
+      return std::nullopt;
+    return point;
+  }
+
   Error not_finite() const {
     for (const detail::Axis& axis : design().axes())
       if (axis.continuous())
@@ -80,6 +89,9 @@ private:
 
   BruteForceOptions options_;
   std::optional<detail::Permutation> order_;
+  /// The space excludes all places from the first to before the second: not looked at again.
+  mutable std::uint64_t looked_from_ = 0;
+  mutable std::uint64_t looked_to_ = 0;
 };
 
 }  // namespace

@@ -17,8 +17,9 @@ constexpr std::uint32_t own_counters = 1'000'000;
 constexpr std::uint32_t max_near = 100;
 /// Random configurations drawn before the search for an allowed or new one is given up.
 constexpr std::uint32_t max_draws = 10'000;
-/// Grids up to this size are searched cell by cell for what was not tried.
-constexpr std::uint64_t max_scan = std::uint64_t{1} << 20;
+/// Grids up to this size are searched cell by cell for what was not tried, small ones soon.
+constexpr std::uint64_t max_scan = std::uint64_t{1} << 24;
+constexpr std::uint64_t small_grid = std::uint64_t{1} << 20;
 
 constexpr std::string_view note_point = "point";
 constexpr std::string_view note_model = "model";
@@ -65,6 +66,8 @@ Status ModelSearcher::setup(const SearchContext& context) {
   context_ = context;
   design_ = detail::Design(context.space);
   history_ = {};
+  taken_.clear();
+  all_taken_ = false;
   created_ = 0;
   points_ = 0;
   TROUPE_RETURN_IF_ERROR(complete_points());
@@ -108,6 +111,10 @@ Result<Suggestion> ModelSearcher::suggest(TrialId trial) const {
     TROUPE_TRY(suggestion, proposal(trial, true));
     if (suggestion.kind != Suggestion::Kind::exhausted)
       return suggestion;
+    if (history_.size() == 0 && design_.constrained())
+      return Error(
+          ErrorCode::invalid_argument,
+          "no configuration of param_space keeps all of its rules; loosen the constraints");
   }
   if (!context_.allow_repeats)
     return Suggestion::exhausted();
@@ -124,6 +131,8 @@ Result<Suggestion> ModelSearcher::proposal(TrialId trial, bool fresh) const {
     TROUPE_TRY(proposal, propose(trial, attempt));
     if (proposal.wait && history_.running() > 0)
       return Suggestion::nothing_now();
+    if (proposal.exhausted && fresh)
+      return Suggestion::exhausted();
     if (!proposal.point)
       break;
     last = design_.canonical(std::move(*proposal.point));
@@ -132,6 +141,8 @@ Result<Suggestion> ModelSearcher::proposal(TrialId trial, bool fresh) const {
       return Suggestion::of(std::move(config),
                             Map{{std::string(note_model), std::move(proposal.note)}});
   }
+  if (all_taken_ && fresh)
+    return Suggestion::exhausted();
   if (last && needs_objective())
     if (auto config = nearby(*last, trial, fresh))
       return Suggestion::of(std::move(*config), Map{{std::string(note_model), Value()}});
@@ -154,19 +165,21 @@ std::optional<Config> ModelSearcher::nearby(const Point& point, TrialId trial, b
 
 Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) const {
   const auto note = Map{{std::string(note_model), Value()}};
-  const bool finite = design_.cells() && *design_.cells() <= max_scan;
+  const std::uint64_t cells = design_.cells().value_or(UINT64_MAX);
   // Where nearly everything was tried, looking at the cells is faster than drawing.
-  const std::uint32_t draws = finite ? 100 : max_draws;
+  const std::uint32_t draws = cells <= small_grid ? 100 : max_draws;
   for (std::uint32_t i = 0; i < draws; ++i) {
     Config config = design_.sample(context_.seed, trial.value, own_counters + i);
     if (fits(config, fresh))
       return Suggestion::of(std::move(config), note);
   }
-  if (finite) {
-    if (auto config = unseen_cell(trial); config && fits(*config, fresh))
+  if (!fresh)
+    if (auto config = tried_before(trial))
       return Suggestion::of(std::move(*config), note);
-    if (fresh)
-      return Suggestion::exhausted();
+  if (fresh && cells <= max_scan) {
+    if (auto config = unseen_cell(trial))
+      return Suggestion::of(std::move(*config), note);
+    return Suggestion::exhausted();
   }
   if (!design_.constrained())
     return Suggestion::exhausted();
@@ -183,9 +196,33 @@ Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) c
 std::optional<Config> ModelSearcher::unseen_cell(TrialId trial) const {
   const std::uint64_t cells = *design_.cells();
   const std::uint64_t start = random(trial, own_counters - 1).below(cells);
-  for (std::uint64_t i = 0; i < cells; ++i) {
-    Config config = design_.decode(design_.cell((start + i) % cells));
+  taken_.resize(static_cast<std::size_t>(cells / 64 + 1));
+  for (std::uint64_t i = 0; i < cells;) {
+    const std::uint64_t cell = (start + i) % cells;
+    std::uint64_t& word = taken_[static_cast<std::size_t>(cell / 64)];
+    if (cell % 64 == 0 && ~word == 0 && cell + 64 <= cells) {
+      i += 64;
+      continue;
+    }
+    ++i;
+    const std::uint64_t bit = std::uint64_t{1} << (cell % 64);
+    if ((word & bit) != 0)
+      continue;
+    Config config = design_.decode(design_.cell(cell));
     if (fits(config, true))
+      return config;
+    word |= bit;
+  }
+  all_taken_ = true;
+  return std::nullopt;
+}
+
+std::optional<Config> ModelSearcher::tried_before(TrialId trial) const {
+  const auto& all = history_.all();
+  const std::uint64_t start = all.empty() ? 0 : random(trial, own_counters - 1).below(all.size());
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    Config config = design_.decode(all[static_cast<std::size_t>((start + i) % all.size())].point);
+    if (fits(config, false))
       return config;
   }
   return std::nullopt;
@@ -217,9 +254,11 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
 }
 
 void ModelSearcher::amend(TrialId trial, const Config& config) {
-  auto point = design_.encode(config);
-  if (point)
-    history_.amend(trial, std::move(*point), detail::fingerprint(config));
+  taken_.clear();
+  all_taken_ = false;
+  const auto adopted = design_.adopt(config);
+  if (adopted)
+    history_.amend(trial, *design_.encode(*adopted), detail::fingerprint(*adopted));
 }
 
 void ModelSearcher::learn(Observation& observation, const Metrics& metrics) const {
@@ -299,6 +338,8 @@ Status ModelSearcher::restore(const Value& state) {
   detail::History restored;
   TROUPE_RETURN_IF_ERROR(restored.restore(*history, design_.size()));
   std::swap(history_, restored);
+  taken_.clear();
+  all_taken_ = false;
   Status status = restore_model(*model);
   if (!status) {
     TROUPE_RETURN_IF_ERROR(setup(SearchContext(context_)));

@@ -35,6 +35,8 @@ protected:
   struct Proposal {
     std::optional<detail::Point> point{};
     Value note{};
+    /// There is no further configuration that was not tried.
+    bool exhausted = false;
     /// Nothing to propose before another trial has ended; only while trials run.
     bool wait = false;
   };
@@ -86,6 +88,7 @@ private:
                                              bool fresh) const;
   [[nodiscard]] Result<Suggestion> random_suggestion(TrialId trial, bool fresh) const;
   [[nodiscard]] std::optional<Config> unseen_cell(TrialId trial) const;
+  [[nodiscard]] std::optional<Config> tried_before(TrialId trial) const;
   void learn(detail::Observation& observation, const Metrics& metrics) const;
   /// Is every objective a number (infinities are, NaN is not)?
   [[nodiscard]] bool is_number(const Metrics& metrics) const;
@@ -98,7 +101,11 @@ private:
   detail::Design design_;
   detail::History history_;
   std::uint64_t created_ = 0;  ///< trials recorded
-  std::uint64_t points_ = 0;   ///< of context_.points_to_evaluate that were suggested
+  /// Cells of the grid that are excluded or were tried, a bit each, as far as they were looked at;
+  /// spares looking again. Empty: none was.
+  mutable std::vector<std::uint64_t> taken_;
+  mutable bool all_taken_ = false;
+  std::uint64_t points_ = 0;  ///< of context_.points_to_evaluate that were suggested
 };
 
 }  // namespace troupe::tune
