@@ -55,7 +55,7 @@ TEST_CASE("searchers of every kind learn from what was enqueued") {
 TEST_CASE("an enqueued number is taken as the one of the range that it means") {
   Study study;
   study.enqueue_trial(
-      {{"whole", 2.0}, {"real", 2}, {"tenth", 0.3}, {"end", 1.0}, {"log_end", 1}, {"choice", "b"}});
+      {{"whole", 2}, {"real", 2}, {"tenth", 0.3}, {"end", 1.0}, {"log_end", 1}, {"choice", "b"}});
   StudyTrial trial = study.ask();
   CHECK(trial.suggest_int("whole", 0, 5) == 2);
   CHECK(trial.suggest_float("real", 0, 5) == 2.0);
@@ -66,7 +66,7 @@ TEST_CASE("an enqueued number is taken as the one of the range that it means") {
 }
 
 TEST_CASE("an enqueued value outside of the range is refused where it is asked for") {
-  const List values{2.5, 7, -1, std::nan(""), "1", Value(), true};
+  const List values{2.5, 2.0, 7, -1, std::nan(""), "1", Value(), true};
   for (const Value& value : values) {
     Study study;
     study.enqueue_trial({{"n", value}});
@@ -165,13 +165,13 @@ TEST_CASE("results that cannot be are refused with the reason and change nothing
   refused({.constraints = fine}, "0 values");
   refused({.values = {1, 2}, .constraints = fine}, "`value`, not `values`");
   refused({.value = 1.0}, "'memory' has no value");
-  refused({.value = 1.0, .constraints = {{"memory", "much"}}}, "no real number");
+  refused({.value = 1.0, .constraints = {{"memory", "much"}}}, "is no number");
   refused({.value = 1.0, .constraints = {{"memory", 0.0}, {"memry", 1.0}}}, "'memry'");
   refused({.params = {{"x", 3.0}},
            .domains = {{"x", uniform(0, 1)}},
            .value = 1.0,
            .constraints = fine},
-          "none of uniform(0, 1)");
+          "lie in uniform(0, 1)");
   refused({.params = {{"x", 3.0}},
            .domains = {{"x", uniform(2, 1)}},
            .value = 1.0,
@@ -179,6 +179,12 @@ TEST_CASE("results that cannot be are refused with the reason and change nothing
           "parameter 'x'");
   CHECK(study.trials().empty());
   CHECK(study.save() == Study({.constraints = {"memory"}}).save());
+  study.add_trial({.params = {{"x", 1}},
+                   .domains = {{"x", uniform(0, 2)}},
+                   .value = 1.0,
+                   .constraints = {{"memory", -1}}});
+  CHECK(study.best_trial()->params == Config{{"x", 1.0}});
+  CHECK(study.best_trial()->constraints == fine);
 }
 
 TEST_CASE("half, saved, and the other half equal the whole, with all that comes from outside") {

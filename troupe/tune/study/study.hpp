@@ -135,10 +135,9 @@ public:
                 std::size_t count);
 
   /// A trial with these values comes next, after others that wait; what they leave out is suggested
-  /// as ever. Numbers are taken as the nearest value of their range if they are as good as equal to
-  /// it (2 for 2.0, 0.3 for the third of steps of 0.1, the end of a range for the last number
-  /// before it); others outside of it are an error where they are asked for. What is never asked
-  /// for is logged as a warning, and is in `Trial::unused`.
+  /// as ever. They are taken as `Domain::adopt` does: 2 for 2.0, 0.3 for the third step of 0.1, the
+  /// end of a range for the last number before it; others outside of the range are an error where
+  /// they are asked for. What is never asked for is logged as a warning, and is in `Trial::unused`.
   void enqueue_trial(Config params);
   /// Takes a result from elsewhere: of an earlier study, or put together by hand, such as
   /// `{.params = {{"x", 2.0}}, .value = 0.5}`. The searcher learns from it, and it may be the best;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace troupe::tune::detail {
@@ -29,32 +28,6 @@ std::vector<Objective> objectives_of(const StudyOptions& options) {
   for (const Mode mode : options.modes)
     objectives.push_back({"value_" + std::to_string(objectives.size()), mode});
   return objectives;
-}
-
-/// The value of the domain that somebody means who writes `wanted`: numbers may have the other
-/// type, differ by rounding from a grid, or be the end of a range that is open there.
-std::optional<Value> meant(const Domain& domain, const Value& wanted) {
-  if (domain.contains(wanted))
-    return wanted;
-  if (!wanted.is_int() && !wanted.is_double())
-    return std::nullopt;
-  const double number = wanted.is_int() ? static_cast<double>(wanted.as_int()) : wanted.as_double();
-  if (domain.contains(number))
-    return number;
-  if (std::abs(number) < 0x1p53 && number == std::floor(number) &&
-      domain.contains(static_cast<std::int64_t>(number)))
-    return static_cast<std::int64_t>(number);
-  const auto* reals = std::get_if<Uniform>(&domain.kind());
-  if (reals != nullptr && reals->step != 0) {
-    const double index = std::floor((number - reals->low) / reals->step + 0.5);
-    if (!(index >= 0) || index > static_cast<double>(*domain.last_index()))
-      return std::nullopt;
-    const Value near = domain.at(static_cast<std::uint64_t>(index));
-    return std::abs(near.as_double() - number) <= 1e-9 * reals->step ? std::optional(near)
-                                                                     : std::nullopt;
-  }
-  const double before = std::nextafter(number, -std::numeric_limits<double>::infinity());
-  return domain.contains(before) ? std::optional<Value>(before) : std::nullopt;
 }
 
 }  // namespace
@@ -127,7 +100,7 @@ Suggestion StudyState::wanted(Suggestion suggestion) const {
     const auto known = space_.find(name);
     if (suggested == nullptr || known == space_.end())
       continue;
-    const auto taken = meant(known->second, value);
+    const auto taken = known->second.adopt(value);
     if (!taken || *taken == *suggested)
       continue;
     *suggested = *taken;
@@ -165,14 +138,11 @@ Value StudyState::parameter(TrialId id, const std::string& name, const Domain& d
 
 Value StudyState::value_for(const Live& trial, const std::string& name,
                             const Domain& domain) const {
-  if (const Value* fixed = trial.fixed.find_key(name)) {
-    const auto value = meant(domain, *fixed);
-    if (!value)
-      throw refused("parameter '" + name + "': the value " + to_json(*fixed) +
-                    " that was enqueued is none of " + domain.to_string() +
-                    "; enqueue one that lies in it");
-    return *value;
-  }
+  if (const Value* fixed = trial.fixed.find_key(name))
+    return domain.adopt(*fixed)
+        .with_context("parameter '" + name + "': the value " + to_json(*fixed) +
+                      " that was enqueued")
+        .value_or_throw();
   const Value* asked = trial.asked.find_key(name);
   if (asked != nullptr && domain.contains(*asked))
     return *asked;
@@ -267,7 +237,7 @@ StudyState::Live& StudyState::pending(TrialId id) {
 
 void StudyState::add(Trial trial) {
   const TrialId id(static_cast<std::uint32_t>(trials_.size()));
-  check_added(trial).with_context("the trial to add").value_or_throw();
+  adopt_added(trial).with_context("the trial to add").value_or_throw();
   Map domains;
   for (const auto& [name, domain] : trial.domains) {
     domains[name] = domain.to_value();
@@ -291,7 +261,8 @@ void StudyState::add(Trial trial) {
   searcher_->on_complete(id, added.ending, has_value ? &metrics : nullptr);
 }
 
-Status StudyState::check_added(const Trial& trial) const {
+/// Checks a result, and gives its values the form of the study.
+Status StudyState::adopt_added(Trial& trial) const {
   const auto wrong = [](const std::string& what) {
     return Error(ErrorCode::invalid_argument, what);
   };
@@ -303,20 +274,24 @@ Status StudyState::check_added(const Trial& trial) const {
   const std::size_t count = several() ? trial.values.size() : trial.value.has_value();
   if (trial.ending == Ending::finished || (several() && count != 0))
     TROUPE_RETURN_IF_ERROR(check_values(trial, count));
-  for (const auto& [name, value] : trial.constraints)
-    if (!value.is_double() || std::find(options_.constraints.begin(), options_.constraints.end(),
+  for (const std::string& name : trial.constraints.keys()) {
+    Value& value = *trial.constraints.find_key(name);
+    if (!value.is_number() || std::find(options_.constraints.begin(), options_.constraints.end(),
                                         name) == options_.constraints.end())
       return wrong("its constraint '" + name +
-                   "' is no real number, or none of StudyOptions::constraints");
+                   "' is no number, or none of StudyOptions::constraints");
+    value = value.as_double();
+  }
   for (const auto& [name, domain] : trial.domains) {
     ParamSpace alone;
     alone.add(name, domain);
     TROUPE_RETURN_IF_ERROR(alone.check().with_context("parameter '" + name + "'"));
-    const Value* value = trial.params.find_key(name);
-    if (value == nullptr || !domain.contains(*value))
-      return wrong("its parameter '" + name + "' is " +
-                   (value != nullptr ? to_json(*value) : "missing") + ", which is none of " +
-                   domain.to_string());
+    Value* value = trial.params.find_key(name);
+    if (value == nullptr)
+      return wrong("its parameter '" + name + "' has a domain and no value");
+    TROUPE_TRY(adopted,
+               domain.adopt(*value).with_context("parameter '" + name + "' = " + to_json(*value)));
+    *value = std::move(adopted);
   }
   return ok();
 }
@@ -344,8 +319,10 @@ Config StudyState::fitting(const Config& params) const {
   Config config;
   for (const auto& [name, value] : params) {
     const auto known = space_.find(name);
-    if (known != space_.end() && known->second.contains(value))
-      config[name] = value;
+    if (known == space_.end())
+      continue;
+    if (auto adopted = known->second.adopt(value))
+      config[name] = adopted.take();
   }
   return config;
 }

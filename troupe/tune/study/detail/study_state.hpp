@@ -61,7 +61,7 @@ private:
   void learn_domain(const std::string& name, const Domain& domain);
   Value value_for(const Live& trial, const std::string& name, const Domain& domain) const;
   [[nodiscard]] Status check_values(const Trial& trial, std::size_t count) const;
-  [[nodiscard]] Status check_added(const Trial& trial) const;
+  [[nodiscard]] Status adopt_added(Trial& trial) const;
   [[nodiscard]] std::optional<std::string> missing_constraint(const Trial& trial) const;
   [[nodiscard]] bool feasible(const Trial& trial) const;
   [[nodiscard]] Metrics metrics_of(const Trial& trial) const;
