@@ -116,7 +116,7 @@ TEST_CASE("the search goes on, and finds, when the first trials all fail") {
       return std::vector{++count <= 15 ? nan
                                        : std::hypot(number(c, "x") - 0.3, number(c, "y") + 0.2)};
     });
-    loop.run(subject.slow ? 50 : 200);
+    loop.run(subject.slow ? 50 : genetic(subject) ? 320 : 200);
     CHECK_MESSAGE(loop.best() < 0.1, subject.name);
   }
 }

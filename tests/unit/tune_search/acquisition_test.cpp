@@ -78,6 +78,8 @@ TEST_CASE("gradients of one objective, with fantasies and a constraint") {
   acquisition.constrain(some_posterior(2), 0.3);
   acquisition.constrain(some_posterior(3), 0.1, 4);
   check_gradient(acquisition);
+  acquisition.constrain(some_posterior(4), 0.1, 1, 3);
+  check_gradient(acquisition);
 }
 
 TEST_CASE("gradients of two and of three objectives") {

@@ -76,9 +76,11 @@ Result<ModelSearcher::Proposal> GpSearcher::propose(TrialId trial, std::uint32_t
   const Outlook found = outlook(data, fits);
   if (found.step && attempt == 0 && turn_to_step(trial)) {
     const TrustStep& step = *found.step;
-    note["step"] = List{step.gain, step.radius, step.length, data.best->losses[0]};
-    const auto axes = trust_axes(data.best->point);
-    return Proposal{with_axes(data.best->point, axes, step.point), std::move(note)};
+    Point point = with_axes(data.best->point, trust_axes(data.best->point), step.point);
+    if (is_safe(point, data, fits)) {
+      note["step"] = List{step.gain, step.radius, step.length, data.best->losses[0]};
+      return Proposal{std::move(point), std::move(note)};
+    }
   }
   const auto made = acquisition(data, fits, trial, found.polished ? polished_gain : 0);
   std::optional<Point> point;

@@ -156,8 +156,15 @@ void Nsga::select() {
                         ? detail::survivors_by_niche(losses, violations, options_.population,
                                                      options_.divisions, numbers)
                         : detail::survivors_by_crowding(losses, violations, options_.population);
+  // A trial that failed says nothing worth passing on, and its children fail where it did: it is a
+  // parent only where there are hardly any others.
+  const auto failed = [&](std::size_t i) { return !members[i]->valued(); };
+  const auto others =
+      kept.size() - static_cast<std::size_t>(std::count_if(kept.begin(), kept.end(), failed));
+  const bool enough = others >= std::max<std::size_t>(2, options_.population / 5);
   for (const std::size_t i : kept)
-    parents_.push_back(all[i]);
+    if (!enough || !failed(i))
+      parents_.push_back(all[i]);
 }
 
 Value Nsga::save_model() const {

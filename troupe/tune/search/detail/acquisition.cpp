@@ -64,8 +64,18 @@ void Acquisition::improve_on(std::vector<GpPosterior> objectives,
   boxes_ = std::move(boxes);
 }
 
-void Acquisition::constrain(GpPosterior constraint, double limit, double power) {
-  constraints_.push_back({std::move(constraint), limit, power});
+void Acquisition::constrain(GpPosterior constraint, double limit, double power, double least) {
+  constraints_.push_back({std::move(constraint), limit, power, least});
+}
+
+std::pair<double, double> Acquisition::Constraint::worth(double score) const {
+  // A wall that has a slope: a search that begins beyond it finds back, and where everything lies
+  // beyond it the least bad is best.
+  constexpr double steepness = 1000;
+  const double log_probability = log_normal_cdf(score);
+  const double lack = std::max(0.0, least - score);
+  return {power * log_probability - steepness * lack * lack,
+          power * std::exp(log_normal_pdf(score) - log_probability) + 2 * steepness * lack};
 }
 
 double Acquisition::one_objective(const VectorXd& means, double variance, Slopes* slopes) const {
@@ -153,8 +163,9 @@ VectorXd Acquisition::operator()(const MatrixXd& points) const {
   for (const Constraint& constraint : constraints_) {
     const GpPosterior::Batch batch = constraint.posterior.predict(points);
     for (Index i = 0; i < points.rows(); ++i)
-      values[i] += constraint.power * log_normal_cdf((constraint.limit - batch.means(i, 0)) /
-                                                     std::sqrt(batch.variances[i]));
+      values[i] +=
+          constraint.worth((constraint.limit - batch.means(i, 0)) / std::sqrt(batch.variances[i]))
+              .first;
   }
   return values;
 }
@@ -188,11 +199,10 @@ double Acquisition::operator()(const VectorXd& point, VectorXd& gradient) const 
     const GpPosterior::At at = constraint.posterior.at(point);
     const double deviation = std::sqrt(at.variance);
     const double z = (constraint.limit - at.means[0]) / deviation;
-    const double log_probability = log_normal_cdf(z);
-    const double ratio = constraint.power * std::exp(log_normal_pdf(z) - log_probability);
-    value += constraint.power * log_probability;
-    gradient += constraint.posterior.gradient(point, at, VectorXd::Constant(1, -ratio / deviation),
-                                              -ratio * z / (2 * at.variance));
+    const auto [worth, slope] = constraint.worth(z);
+    value += worth;
+    gradient += constraint.posterior.gradient(point, at, VectorXd::Constant(1, -slope / deviation),
+                                              -slope * z / (2 * at.variance));
   }
   return value;
 }

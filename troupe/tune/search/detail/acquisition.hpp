@@ -2,6 +2,8 @@
 
 #include <troupe/tune/search/detail/gaussian_process.hpp>
 
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -31,8 +33,10 @@ public:
   /// `objective` is the first one's posterior; the incumbents are as many as its samples.
   void improve_on(GpPosterior objective, Eigen::VectorXd incumbents);
   void improve_on(std::vector<GpPosterior> objectives, std::vector<ImprovementBox> boxes);
-  /// A constraint holds where its value is at most `limit`. The probability counts with this power.
-  void constrain(GpPosterior constraint, double limit, double power = 1);
+  /// A constraint holds where its value is at most `limit`. The probability counts with this power;
+  /// where it lies below that of the standard score `least`, a point is worth less by far.
+  void constrain(GpPosterior constraint, double limit, double power = 1,
+                 double least = -std::numeric_limits<double>::infinity());
 
   /// One row a point.
   [[nodiscard]] Eigen::VectorXd operator()(const Eigen::MatrixXd& points) const;
@@ -45,6 +49,9 @@ private:
     GpPosterior posterior;
     double limit = 0;
     double power = 1;
+    double least = 0;
+    /// The worth of a standard score, and its slope.
+    [[nodiscard]] std::pair<double, double> worth(double score) const;
   };
   struct Slopes;
   double one_objective(const Eigen::VectorXd& means, double variance, Slopes* slopes) const;

@@ -95,6 +95,21 @@ Eigen::VectorXd GpData::excess(std::size_t constraint) const {
   return result;
 }
 
+double least_safety(const History& history, std::size_t startup) {
+  constexpr double up = 0.3;
+  constexpr double down = 0.05;
+  constexpr double highest = 4;
+  double caution = 0;
+  for (std::size_t i = startup; i < history.size(); ++i) {
+    const Observation& o = history.all()[i];
+    if (fails(o))
+      caution = std::min(highest, caution + up);
+    else if (o.over())
+      caution = std::max(0.0, caution - down);
+  }
+  return caution > 0 ? caution : -infinity;
+}
+
 std::vector<std::size_t> representative(const std::vector<const Observation*>& seen,
                                         std::size_t count) {
   std::vector<std::size_t> all(seen.size());

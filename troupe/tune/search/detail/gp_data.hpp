@@ -38,6 +38,12 @@ inline constexpr double thinning_distance = 1e-4;
 
 [[nodiscard]] GpData gp_data(const History& history, std::size_t max_observations);
 
+/// How sure of success a suggestion must be, as a standard score; -infinity: it need not. Rises
+/// with each trial that failed and falls with each that did not, those of the startup left aside,
+/// so that about a sixth fails where the best points lie at the edge of a region where all do,
+/// however wrong the model is there.
+[[nodiscard]] double least_safety(const History& history, std::size_t startup);
+
 /// At most `count` of the numbers 0 ... size - 1: those with the least loss, the last, and some
 /// between, evenly mixed; the same ones whatever else is asked.
 [[nodiscard]] std::vector<std::size_t> representative(const std::vector<const Observation*>& seen,

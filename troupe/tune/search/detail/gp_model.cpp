@@ -125,16 +125,34 @@ void GpSearcher::add_constraints(Acquisition& acquisition, const GpData& data,
     if (posterior.ok())
       acquisition.constrain(std::move(posterior), scale.unclamped(0));
   }
+  if (auto failure = failure_model(data, fits))
+    acquisition.constrain(std::move(failure->posterior), failure->limit, failure_power,
+                          failure->least);
+}
+
+std::optional<GpSearcher::FailureModel> GpSearcher::failure_model(const GpData& data,
+                                                                  const Fits& fits) const {
   if (!fits.failure)
-    return;
+    return std::nullopt;
   const MatrixXd failed = features_(points_of(data.failed));
+  const MatrixXd seen = features_(points_of(data.seen));
   VectorXd numbers = VectorXd::Constant(failed.rows() + seen.rows(), -1);
   numbers.head(failed.rows()).setOnes();
   const OutputWarp scale = surrogate_scale(*fits.failure, numbers);
   GpPosterior posterior({stacked(failed, seen), features_.nominal()}, fits.failure->chosen(),
                         scale(numbers));
-  if (posterior.ok())
-    acquisition.constrain(std::move(posterior), scale.unclamped(0), failure_power);
+  if (!posterior.ok())
+    return std::nullopt;
+  return FailureModel{std::move(posterior), scale.unclamped(0),
+                      least_safety(history(), options_.startup_trials)};
+}
+
+bool GpSearcher::is_safe(const Point& point, const GpData& data, const Fits& fits) const {
+  const auto failure = failure_model(data, fits);
+  if (!failure)
+    return true;
+  const GpPosterior::At at = failure->posterior.at(features_(point));
+  return (failure->limit - at.means[0]) / std::sqrt(at.variance) >= failure->least;
 }
 
 bool GpSearcher::add_objective(Acquisition& acquisition, const GpData& data, const Fits& fits,

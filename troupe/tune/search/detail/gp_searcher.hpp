@@ -55,6 +55,12 @@ private:
     bool polished = false;  ///< nothing: the best point is as good as it gets around there
   };
 
+  struct FailureModel {
+    GpPosterior posterior;
+    double limit = 0;  ///< of its values, below it trials succeed
+    double least = 0;  ///< standard score of success that a suggestion must have; may be -infinity
+  };
+
   [[nodiscard]] std::optional<Point> startup_point(TrialId trial, std::uint32_t attempt) const;
   [[nodiscard]] Fits fit(const GpData& data) const;
   /// Which scale's fit is begun anew too: both where that is cheap, then one in turn.
@@ -67,6 +73,9 @@ private:
   [[nodiscard]] std::optional<Acquisition> acquisition(const GpData& data, const Fits& fits,
                                                        TrialId trial, double least_gain) const;
   void add_constraints(Acquisition& acquisition, const GpData& data, const Fits& fits) const;
+  /// Where trials fail; nothing: none did.
+  [[nodiscard]] std::optional<FailureModel> failure_model(const GpData& data,
+                                                          const Fits& fits) const;
   bool add_objective(Acquisition& acquisition, const GpData& data, const Fits& fits, TrialId trial,
                      double least_gain) const;
   bool add_objectives(Acquisition& acquisition, const GpData& data, const Fits& fits) const;
@@ -85,6 +94,7 @@ private:
                                                        const Fits& fits, TrialId trial,
                                                        std::uint32_t attempt) const;
   [[nodiscard]] bool is_new(const Point& point) const;
+  [[nodiscard]] bool is_safe(const Point& point, const GpData& data, const Fits& fits) const;
   [[nodiscard]] Value fits_data(const Fits& fits) const;
   [[nodiscard]] Result<Fits> restore_fits(const Value& state) const;
 
