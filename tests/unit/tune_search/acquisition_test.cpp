@@ -1,5 +1,5 @@
 #include <troupe/base/random.hpp>
-#include <troupe/tune/search/detail/acquisition.hpp>
+#include <troupe/tune/search/detail/acquisition_search.hpp>
 #include <troupe/tune/search/detail/lbfgs.hpp>
 #include <troupe/tune/search/detail/trust_region.hpp>
 
@@ -98,6 +98,36 @@ TEST_CASE("gradients of two and of three objectives") {
     acquisition.improve_on(std::move(posteriors),
                            improvement_boxes(front, VectorXd::Constant(count, 2)));
     check_gradient(acquisition);
+  }
+}
+
+TEST_CASE("the best of a hundred categories, or of thousands, is found where it is the last") {
+  for (const std::int64_t count : {100, 3000}) {
+    List names;
+    for (std::int64_t i = 0; i < count; ++i)
+      names.emplace_back(i);
+    const Design design(ParamSpace{{"c", choice(names)}, {"x", uniform(0, 1)}});
+    const Features features(design);
+    std::vector<Point> points;
+    VectorXd values = VectorXd::Ones(12);
+    for (int i = 0; i < 11; ++i)
+      points.push_back({static_cast<double>(i), 0.5});
+    points.push_back({static_cast<double>(count - 1), 0.5});
+    values[11] = -3;
+    Acquisition acquisition;
+    acquisition.constrain(GpPosterior({features(points), features.nominal()},
+                                      default_gp_parameters(features.size()), values),
+                          -1);
+    const AcquisitionSearch few{.spread = 4, .near_best = 0, .starts = 2};
+    bool found = false;
+    for (std::uint64_t seed = 0; seed < 20 && !found; ++seed) {
+      const auto ranked = search_acquisition(
+          design, features, acquisition, VectorXd::Ones(features.size()), {points[0]},
+          Sobol(design.size(), 1), Random(seed, 0, RandomPurpose::test), few);
+      found = ranked.at(0).point[0] == static_cast<double>(count - 1);
+      CHECK((found || count > 1024));  // at once where all are tried
+    }
+    CHECK(found);
   }
 }
 

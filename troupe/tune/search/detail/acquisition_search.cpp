@@ -15,6 +15,8 @@ using Eigen::VectorXd;
 
 /// Grids up to this size are searched value by value, finer ones like a continuum first.
 constexpr std::uint64_t max_values = 24;
+/// Categories that a step tries.
+constexpr std::uint64_t max_categories = 1024;
 
 bool smooth(const Axis& axis) {
   return axis.continuous() || (!axis.categorical() && axis.count() > max_values);
@@ -29,7 +31,8 @@ public:
         acquisition_(acquisition),
         inverse_lengths_(inverse_lengths),
         random_(random),
-        options_(options) {}
+        options_(options),
+        stride_start_(random.next_u64()) {}
 
   void spread(const Sobol& sobol) {
     const std::uint64_t first = random_.below(std::uint64_t{1} << 40U);
@@ -218,7 +221,8 @@ private:
           others.push_back(std::move(point));
       };
       if (axis.categorical() || axis.count() <= max_values) {
-        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(axis.count(), 64); ++i)
+        const std::uint64_t stride = (axis.count() - 1) / max_categories + 1;
+        for (std::uint64_t i = stride_start_ % stride; i < axis.count(); i += stride)
           if (i != here)
             other(i);
       } else {
@@ -245,6 +249,7 @@ private:
   const VectorXd& inverse_lengths_;
   Random random_;
   const AcquisitionSearch& options_;
+  std::uint64_t stride_start_;  ///< which of many categories are tried
   std::vector<Point> candidates_;
 };
 
