@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,9 @@ constexpr double smallest_distance = 1e-6;
 /// looked for. The process does not know how smooth the bottom is: it would look for the rest
 /// there, again and again.
 constexpr double polished_gain = 0.003;
+
+/// Rungs lie at its powers, so at those of schedulers with the factor 4 too.
+constexpr double rung_factor = 2;
 
 // Counters of random numbers.
 constexpr std::uint32_t counter_search = 1;
@@ -56,6 +60,7 @@ Status GpSearcher::begin() {
   features_ = Features(design());
   fits_ = {};
   region_ = {};
+  rungs_ = RungResults(1, rung_factor);
   best_.reset();
   for (const Observation& observation : history().all())
     observed(observation);
@@ -65,7 +70,8 @@ Status GpSearcher::begin() {
 Result<ModelSearcher::Proposal> GpSearcher::propose(TrialId trial, std::uint32_t attempt) const {
   if (design().size() == 0)
     return Proposal{};
-  const GpData data = gp_data(history(), options_.max_observations);
+  const GpData data =
+      gp_data(history(), rungs_, 2 * design().size() + 2, options_.max_observations);
   if (history().size() < options_.startup_trials || data.seen.size() < 2)
     return Proposal{startup_point(trial, attempt), {}};
   const bool refit = fits_.over != history().over();
@@ -138,13 +144,18 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
                                                    const Acquisition& acquisition, const Fits& fits,
                                                    TrialId trial, std::uint32_t attempt) const {
   constexpr std::size_t around = 4;
-  std::vector<const Observation*> order = data.seen;
-  std::stable_sort(order.begin(), order.end(), [](const Observation* a, const Observation* b) {
-    if (a->feasible() != b->feasible())
-      return a->feasible();
-    return a->feasible() ? a->losses[0] < b->losses[0] : a->violation < b->violation;
-  });
-  order.resize(std::min(order.size(), around));
+  const VectorXd losses = data.losses(0);
+  std::vector<std::size_t> order(data.seen.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) {
+    const Observation& o = *data.seen[i];
+    return std::pair(o.violation, o.feasible() ? losses[static_cast<Index>(i)] : 0);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<const Observation*> best;
+  for (std::size_t i = 0; i < std::min(order.size(), around); ++i)
+    best.push_back(data.seen[order[i]]);
   const SurrogateParameters& main =
       fits.objectives.empty() ? fits.constraints.front() : fits.objectives.front();
   const VectorXd inverse_lengths =
@@ -156,7 +167,7 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
   if (sobol_ == nullptr)
     return std::nullopt;
   const auto ranked =
-      search_acquisition(design(), features_, acquisition, inverse_lengths, points_of(order),
+      search_acquisition(design(), features_, acquisition, inverse_lengths, points_of(best),
                          *sobol_, random(trial, counter_search), search);
   std::uint32_t skip = attempt;
   for (const RankedPoint& candidate : ranked)
@@ -187,6 +198,9 @@ void GpSearcher::proposed(const Observation& observation, const Value& note) {
 }
 
 void GpSearcher::observed(const Observation& observation) {
+  if (context().objectives.size() == 1 && !observation.losses.empty() &&
+      observation.losses[0] < infinity)
+    rungs_.add(observation.trial, observation.step, observation.losses[0], observation.violation);
   if (!observation.over())
     return;
   const bool own = region_.waits_for(observation.trial);
@@ -217,7 +231,7 @@ void GpSearcher::observed(const Observation& observation) {
 }
 
 Value GpSearcher::save_model() const {
-  Map map{{"region", region_.save()}};
+  Map map{{"region", region_.save()}, {"rungs", rungs_.save()}};
   if (fits_.over > 0)
     map["fits"] = fits_data(fits_);
   if (best_)
@@ -229,8 +243,11 @@ Status GpSearcher::restore_model(const Value& state) {
   const Error bad(ErrorCode::corrupt, "the state of the searcher gp is incomplete");
   const Map* map = state.get_if<Map>();
   const Value* region = map != nullptr ? map->find_key("region") : nullptr;
-  if (region == nullptr)
+  const Value* rungs = map != nullptr ? map->find_key("rungs") : nullptr;
+  if (region == nullptr || rungs == nullptr)
     return bad;
+  RungResults restored_rungs(1, rung_factor);
+  TROUPE_RETURN_IF_ERROR(restored_rungs.restore(*rungs));
   TrustRegion restored_region;
   TROUPE_RETURN_IF_ERROR(restored_region.restore(*region));
   Fits fits;
@@ -248,6 +265,7 @@ Status GpSearcher::restore_model(const Value& state) {
       return bad;
   }
   region_ = std::move(restored_region);
+  rungs_ = std::move(restored_rungs);
   fits_ = std::move(fits);
   best_ = best;
   return ok();

@@ -53,19 +53,26 @@ double chebyshev(const Design& design, const Point& a, const Point& b) {
 }
 
 Eigen::VectorXd GpData::losses(std::size_t objective) const {
-  std::vector<double> complete;
-  for (const Observation* o : seen)
-    if (o->state == Observation::State::complete)
-      complete.push_back(o->losses[objective]);
-  const auto middle = complete.begin() + static_cast<std::ptrdiff_t>(complete.size() / 2);
-  std::nth_element(complete.begin(), middle, complete.end());
+  const bool rung = objective == 0 && !reference.empty();
+  std::vector<double> compared;
   Eigen::VectorXd result(static_cast<Eigen::Index>(seen.size()));
+  std::vector<Eigen::Index> short_ones;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    double loss = seen[i]->losses[objective];
-    if (seen[i]->state == Observation::State::pruned && !complete.empty())
-      loss = std::max(loss, *middle);
-    result[static_cast<Eigen::Index>(i)] = loss;
+    const auto index = static_cast<Eigen::Index>(i);
+    result[index] = seen[i]->losses[objective];
+    const auto found = rung ? reference.find(seen[i]->trial.value) : reference.end();
+    if (found != reference.end())
+      result[index] = found->second;
+    if (rung ? found != reference.end() : seen[i]->state == Observation::State::complete)
+      compared.push_back(result[index]);
+    else if (seen[i]->state == Observation::State::pruned)
+      short_ones.push_back(index);
   }
+  const auto middle = compared.begin() + static_cast<std::ptrdiff_t>(compared.size() / 2);
+  std::nth_element(compared.begin(), middle, compared.end());
+  for (const Eigen::Index i : short_ones)
+    if (!compared.empty())
+      result[i] = std::max(result[i], *middle);
   return result;
 }
 
@@ -140,9 +147,40 @@ std::vector<std::size_t> representative(const std::vector<const Observation*>& s
   return all;
 }
 
-GpData gp_data(const History& history, std::size_t max_observations) {
+namespace {
+
+std::unordered_map<std::uint32_t, double> reference_of(const History& history,
+                                                       const RungResults& rungs,
+                                                       std::size_t enough) {
+  std::size_t complete = 0;
+  bool pruned = false;
+  for (const Observation& o : history.all()) {
+    complete += o.state == Observation::State::complete && !fails(o) ? 1 : 0;
+    pruned = pruned || (o.state == Observation::State::pruned && o.valued());
+  }
+  std::unordered_map<std::uint32_t, double> best;
+  if (!pruned || complete >= enough)
+    return best;
+  for (auto rung = rungs.rungs().rbegin(); rung != rungs.rungs().rend(); ++rung) {
+    std::unordered_map<std::uint32_t, double> values;
+    for (const RungResults::Entry& entry : *rung)
+      if (const Observation* o = history.find(entry.trial); o != nullptr && o->valued())
+        values[entry.trial.value] = entry.loss;
+    if (values.size() > best.size())
+      best = std::move(values);
+    if (best.size() >= enough)
+      break;
+  }
+  return best;
+}
+
+}  // namespace
+
+GpData gp_data(const History& history, const RungResults& rungs, std::size_t enough,
+               std::size_t max_observations) {
   constexpr std::size_t max_others = 64;
   GpData data;
+  data.reference = reference_of(history, rungs, enough);
   std::vector<const Observation*> valued;
   for (const Observation& o : history.all()) {
     if (fails(o))
@@ -151,8 +189,8 @@ GpData gp_data(const History& history, std::size_t max_observations) {
       valued.push_back(&o);
     else if (!o.over())
       data.running.push_back(&o);
-    if (!fails(o) && o.state == Observation::State::complete && o.feasible() &&
-        (data.best == nullptr || before(&o, data.best)))
+    if (data.reference.empty() && !fails(o) && o.state == Observation::State::complete &&
+        o.feasible() && (data.best == nullptr || before(&o, data.best)))
       data.best = &o;
   }
   for (auto* list : {&data.running, &data.failed})

@@ -2,10 +2,12 @@
 
 #include <troupe/tune/search/detail/features.hpp>
 #include <troupe/tune/search/detail/history.hpp>
+#include <troupe/tune/search/detail/rung_results.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <Eigen/Core>
@@ -24,9 +26,13 @@ struct GpData {
   std::vector<const Observation*> failed{};   ///< the newest ones
   /// The feasible one with the least first loss, or null pointer.
   const Observation* best = nullptr;
+  /// The first loss of trials after equally many iterations, where few are complete, since losses
+  /// after different ones do not compare. Empty: the complete ones are what others compare with.
+  std::unordered_map<std::uint32_t, double> reference{};
 
-  /// Number `objective` of those seen. A pruned trial's is at least the median of the complete
-  /// ones: it was worse than others when it was stopped, and would look better than it is.
+  /// Number `objective` of those seen. A trial that was pruned before it came to what others
+  /// compare with has at least the median of that: it was worse than others when it was stopped,
+  /// and would look better than it is.
   [[nodiscard]] Eigen::VectorXd losses(std::size_t objective) const;
   /// Number `constraint` of those seen, finite. One that is infinite, or was NaN, is broken as much
   /// as others usually are: it must not look as if it held, nor bend the model around it.
@@ -36,7 +42,10 @@ struct GpData {
 /// Points closer than this to a better one say nothing that a model with noise could use.
 inline constexpr double thinning_distance = 1e-4;
 
-[[nodiscard]] GpData gp_data(const History& history, std::size_t max_observations);
+/// With less than `enough` complete trials, and pruned ones, the reference is the longest rung that
+/// so many trials reached, or else the one that the most did.
+[[nodiscard]] GpData gp_data(const History& history, const RungResults& rungs, std::size_t enough,
+                             std::size_t max_observations);
 
 /// How sure of success a suggestion must be, as a standard score; -infinity: it need not. Rises
 /// with each trial that failed and falls with each that did not, those of the startup left aside,

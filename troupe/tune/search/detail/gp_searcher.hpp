@@ -4,6 +4,7 @@
 #include <troupe/tune/search/detail/features.hpp>
 #include <troupe/tune/search/detail/gp_data.hpp>
 #include <troupe/tune/search/detail/gp_effort.hpp>
+#include <troupe/tune/search/detail/rung_results.hpp>
 #include <troupe/tune/search/detail/surrogate.hpp>
 #include <troupe/tune/search/detail/trust_region.hpp>
 #include <troupe/tune/search/gp.hpp>
@@ -103,6 +104,7 @@ private:
   Features features_;
   Fits fits_;
   TrustRegion region_;
+  RungResults rungs_;            ///< one objective only
   std::optional<TrialId> best_;  ///< the observation that the region is centred on
 };
 
