@@ -170,8 +170,11 @@ TEST_CASE("a region that fails is left alone, also with the best points at its e
     std::uint64_t seeds;
   };
   // By chance half fails. What learns from generations is late after 60 trials.
-  const std::vector<Row> rows{
-      {"gp", 0.25, 3}, {"auto", 0.25, 1}, {"cmaes", 0.35, 10}, {"nsga2", 0.35, 10}};
+  const std::vector<Row> rows{{"gp", 0.25, 3},
+                              {"auto", 0.25, 1},
+                              {"tpe", 0.25, 10},
+                              {"cmaes", 0.35, 10},
+                              {"nsga2", 0.35, 10}};
   for (const Region& region : failing_regions())
     for (const Row& row : rows) {
       CAPTURE(region.name);

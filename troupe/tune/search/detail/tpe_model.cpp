@@ -20,6 +20,21 @@ constexpr std::size_t max_looks = 100;
 /// What a running trial weighs as a local liar.
 constexpr double liar_weight = 0.3;
 
+/// By how much more failed trials count than usually: rises with each trial that fails and falls
+/// with each that does not, 1 to 16.
+double failure_factor(const std::vector<Observation>& all) {
+  constexpr double up = 0.6;
+  constexpr double down = 0.1;
+  constexpr double highest = 4;
+  double caution = 0;
+  for (const Observation& o : all)
+    if (o.state == State::failed)
+      caution = std::min(highest, caution + up);
+    else if (o.over())
+      caution = std::max(0.0, caution - down);
+  return std::exp2(caution);
+}
+
 }  // namespace
 
 std::vector<double> age_weights(std::size_t count) {
@@ -49,8 +64,8 @@ std::optional<Point> TpeModel::propose(const Design& design, const History& hist
   const auto share = static_cast<std::size_t>(
       std::ceil(options_.good_fraction * static_cast<double>(known) - 1e-9));
   const std::size_t good = several ? share : std::min<std::size_t>(share, options_.max_good);
-  const TpeSplit split =
-      splitter_.split(all, good, options_.constant_liar, options_.failure_weight > 0);
+  TpeSplit split = splitter_.split(all, good, options_.constant_liar, options_.failure_weight > 0);
+  split.failed_weight = options_.failure_weight * failure_factor(all);
   const std::vector<Block> parts = blocks(design.size(), several, history);
 
   const auto cells = design.cells();
@@ -172,6 +187,16 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
   const std::vector<double> bad = above.log_density(points, count);
   for (std::size_t c = 0; c < count; ++c)
     score[c] -= bad[c];
+  // Densities are smooth and the edge of what fails is not: they promise most beyond it. The
+  // nearest trial knows better.
+  constexpr double last = 1e6;
+  std::vector<double> candidate(block.size());
+  for (std::size_t c = 0; c < count && !split.failed.empty(); ++c) {
+    for (std::size_t a = 0; a < block.size(); ++a)
+      candidate[a] = points[a * count + c];
+    if (fails_near(design, block, candidate, split, good, others))
+      score[c] -= last;
+  }
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -186,6 +211,29 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
       ranking.points.push_back(std::move(point));
   }
   return ranking;
+}
+
+bool TpeModel::fails_near(const Design& design, const Block& block, std::span<const double> point,
+                          const TpeSplit& split, std::span<const std::uint32_t> good,
+                          std::span<const std::uint32_t> others) const {
+  double least = infinity;
+  bool failed = false;
+  const auto look = [&](std::uint32_t member, bool may_fail) {
+    double distance = 0;
+    for (std::size_t a = 0; a < block.size() && distance < least; ++a) {
+      const double gap = columns_[block[a]].at(member) - point[a];
+      distance += design.axes()[block[a]].categorical() ? (gap != 0 ? 1 : 0) : gap * gap;
+    }
+    if (distance < least) {
+      least = distance;
+      failed = may_fail && std::binary_search(split.failed.begin(), split.failed.end(), member);
+    }
+  };
+  for (const std::uint32_t member : good)
+    look(member, false);
+  for (const std::uint32_t member : others)
+    look(member, true);
+  return failed;
 }
 
 std::vector<double> TpeModel::weights_of_good(const TpeSplit& split,
@@ -216,7 +264,7 @@ std::vector<double> TpeModel::weights_of_others(const TpeSplit& split,
       if (std::binary_search(some.begin(), some.end(), members[i]))
         weights[i] = weight;
   };
-  weigh(split.failed, options_.failure_weight);
+  weigh(split.failed, split.failed_weight);
   if (options_.local_liar)
     weigh(split.running, liar_weight);
   return weights;

@@ -13,6 +13,7 @@ struct TpeSplit {
   std::vector<std::uint32_t> good{};
   std::vector<std::uint32_t> others{};
   std::vector<std::uint32_t> ranks{};    ///< of each good one, 0: the best; not with several
+  double failed_weight = 0;              ///< of each failed one
   std::vector<std::uint32_t> failed{};   ///< those of `others` that failed
   std::vector<std::uint32_t> running{};  ///< those of `others` that run
   bool several = false;                  ///< are there several objectives?
