@@ -1,5 +1,5 @@
-// Tunes a small neural network on Fashion-MNIST: a searcher that learns, ASHA, and two worker
-// processes that read the images once and then train one network after the other.
+// Tunes a small neural network on Fashion-MNIST: random search with ASHA, two worker processes that
+// read the images once and then train one network after the other.
 
 #include <troupe/tune.hpp>
 
@@ -74,6 +74,7 @@ tune::Tuner make_tuner(troupe::Runtime& runtime, const Options& options) {
                        .scheduler = tune::asha({.max_t = static_cast<double>(options.epochs),
                                                 .grace_period = 1,
                                                 .reduction_factor = 3}),
+                       .search_alg = tune::random_search(),
                        .seed = static_cast<std::uint64_t>(options.seed),
                        .deterministic = true},
        .run_config = {.name = options.name,
