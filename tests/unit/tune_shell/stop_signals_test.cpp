@@ -1,4 +1,5 @@
 #include <troupe/base/error.hpp>
+#include <troupe/base/fault_point.hpp>
 #include <troupe/tune/detail/stop_signals.hpp>
 
 #include <atomic>
@@ -6,7 +7,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 
 using troupe::tune::detail::StopSignals;
 
@@ -60,19 +60,10 @@ TEST_CASE("what was installed before comes back") {
 
 TEST_CASE("whoever could not be installed is forgotten, and the next one is installed") {
   std::signal(SIGTERM, SIG_DFL);
-  struct rlimit before {};
-  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  struct rlimit none = before;
-  none.rlim_cur = 0;
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  bool refused = false;
-  try {
-    const StopSignals signals([](const char*) {});
-  } catch (const troupe::Exception&) {
-    refused = true;
+  {
+    const troupe::ScopedFault fault("tune.stop_signals.open", {});
+    CHECK_THROWS_AS(StopSignals([](const char*) {}), troupe::Exception);
   }
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(refused);
   CHECK((handler_of(SIGTERM) == SIG_DFL));
   const StopSignals signals([](const char*) {});
   CHECK((handler_of(SIGTERM) != SIG_DFL));

@@ -1,3 +1,4 @@
+#include <troupe/base/fault_point.hpp>
 #include <troupe/base/file.hpp>
 #include <troupe/tune/detail/stop_signals.hpp>
 
@@ -91,10 +92,14 @@ private:
     bool ours = false;
   };
 
-  void install() {
+  Status open() {
+    TROUPE_FAULT_POINT("tune.stop_signals.open");
     fd_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!fd_)
-      throw Exception(errno_error(errno, "cannot watch for signals"));
+    return fd_ ? ok() : Status(errno_error(errno, "cannot watch for signals"));
+  }
+
+  void install() {
+    open().value_or_throw();
     wake_fd = fd_.get();
     caught = 0;
     stopping_ = false;
