@@ -57,6 +57,8 @@ Status check_kind(const std::string& stored, const Algorithm* given, const std::
   return ok();
 }
 
+}  // namespace
+
 std::vector<Objective> objectives_of(const ExperimentSpec& spec) {
   if (spec.metric.empty())
     return {};
@@ -64,8 +66,6 @@ std::vector<Objective> objectives_of(const ExperimentSpec& spec) {
   objectives.insert(objectives.end(), spec.more_objectives.begin(), spec.more_objectives.end());
   return objectives;
 }
-
-}  // namespace
 
 Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   TROUPE_RETURN_IF_ERROR(check(definition.tune_config));

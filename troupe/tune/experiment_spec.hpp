@@ -35,6 +35,9 @@ struct ExperimentDefinition {
                                                              const Searcher* given);
 [[nodiscard]] Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
                                                                const Scheduler* given);
+
+/// Metric and mode, then the further ones; none when no metric is named.
+[[nodiscard]] std::vector<Objective> objectives_of(const ExperimentSpec& spec);
 [[nodiscard]] Result<SearchContext> search_context(const ExperimentSpec& spec);
 
 /// The paths of the parameters that have a domain, so that they differ between trials.

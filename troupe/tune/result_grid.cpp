@@ -2,6 +2,7 @@
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/runtime/store/secondary_reader.hpp>
 #include <troupe/tune/experiment_reader.hpp>
+#include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/report/progress_board.hpp>
 #include <troupe/tune/report/text.hpp>
 #include <troupe/tune/result_grid.hpp>
@@ -322,9 +323,7 @@ std::vector<Objective> ResultGrid::objectives() const {
   if (spec().metric.empty())
     throw Exception(ErrorCode::failed_precondition,
                     "the experiment has no objective: set TuneConfig.metric and mode");
-  std::vector<Objective> all{{spec().metric, spec().mode}};
-  all.insert(all.end(), spec().more_objectives.begin(), spec().more_objectives.end());
-  return all;
+  return objectives_of(spec());
 }
 
 std::vector<ResultGrid::Trial> ResultGrid::pareto_front() const {

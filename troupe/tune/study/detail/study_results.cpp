@@ -15,11 +15,7 @@ std::optional<std::string> StudyState::missing_constraint(const Trial& trial) co
 }
 
 bool StudyState::feasible(const Trial& trial) const {
-  return std::all_of(options_.constraints.begin(), options_.constraints.end(),
-                     [&](const std::string& name) {
-                       const Value* value = trial.constraints.find_key(name);
-                       return value != nullptr && value->as_double() <= 0;
-                     });
+  return constraint_violation(metrics_of(trial), constraint_metrics_) == 0;
 }
 
 Metrics StudyState::metrics_of(const Trial& trial) const {
@@ -62,12 +58,12 @@ std::vector<StudyState::Trial> StudyState::front() const {
   std::vector<Metrics> results;
   std::vector<const Trial*> finished;
   for (const auto& [id, live] : trials_)
-    if (!live.shown.pending && live.shown.ending == Ending::finished && feasible(live.shown)) {
+    if (!live.shown.pending && live.shown.ending == Ending::finished) {
       results.push_back(metrics_of(live.shown));
       finished.push_back(&live.shown);
     }
   std::vector<Trial> front;
-  for (const std::size_t i : pareto_front(results, objectives_))
+  for (const std::size_t i : pareto_front(results, objectives_, constraint_metrics_))
     front.push_back(*finished[i]);
   return front;
 }
