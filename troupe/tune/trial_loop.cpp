@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace troupe::tune {
 
@@ -56,28 +58,23 @@ public:
 
 namespace {
 
-/// What the loop records of an event. The metrics get "training_iteration", unless the user set it.
-RecordedBody recorded_body(const EventBody& body) {
-  return std::visit(
-      [](const auto& event) -> RecordedBody {
-        using E = std::decay_t<decltype(event)>;
-        if constexpr (std::is_same_v<E, Reported>) {
-          if (auto problem = detail::result_problem(event))
-            return TrialFailed{.worker = event.worker,
-                               .key = event.key,
-                               .message = std::move(*problem),
-                               .permanent = true};
-          Reported report = event;
-          if (report.metrics.find_key("training_iteration") == nullptr)
-            report.metrics["training_iteration"] = report.iteration;
-          return report;
-        } else if constexpr (std::is_same_v<E, Computed>) {
-          return Tick{};  // taken before
-        } else {
-          return event;
-        }
-      },
-      body);
+/// What the loop records of an event.
+template <class E>
+RecordedBody recorded(const E& event) {
+  return event;
+}
+
+/// The metrics get "training_iteration", unless the user set it.
+RecordedBody recorded(const Reported& event) {
+  if (auto problem = detail::result_problem(event))
+    return TrialFailed{.worker = event.worker,
+                       .key = event.key,
+                       .message = std::move(*problem),
+                       .permanent = true};
+  Reported report = event;
+  if (report.metrics.find_key("training_iteration") == nullptr)
+    report.metrics["training_iteration"] = report.iteration;
+  return report;
 }
 
 /// Events are bounded, and there may be many trials that failed.
@@ -369,10 +366,13 @@ Result<Step> TrialLoop::handle(const Event& event) {
   if (const auto* failed = std::get_if<TrialFailed>(&event.body); failed && failed->storage_full)
     return impl_->out_of_space(*failed);
   Step step;
-  if (const auto* computed = std::get_if<Computed>(&event.body))
-    TROUPE_RETURN_IF_ERROR(impl_->take_answer(*computed, step, stale_));
-  else
-    TROUPE_RETURN_IF_ERROR(impl_->take_in_turn(recorded_body(event.body), step, stale_));
+  const auto take = [&](const auto& body) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(body)>, Computed>)
+      return impl_->take_answer(body, step, stale_);
+    else
+      return impl_->take_in_turn(recorded(body), step, stale_);
+  };
+  TROUPE_RETURN_IF_ERROR(std::visit(take, event.body));
   return step;
 }
 
