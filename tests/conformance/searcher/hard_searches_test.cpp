@@ -26,10 +26,6 @@ SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard)
   if (hard.name == "10,000 trials")
     // The Gaussian process sees 400 of them and takes a tenth of a second.
     options.foreign = subject.name == "gp" ? 0.999 : share_not_asked_for;
-  if (hard.name == "1,000 choices" && subject.name == "gp") {
-    options.steps = 40;
-    options.look_every = 40;
-  }
   return options;
 }
 

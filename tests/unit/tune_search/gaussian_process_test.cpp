@@ -79,6 +79,23 @@ TEST_CASE("means and variances are those of the formula") {
   }
 }
 
+TEST_CASE("predictions near a place are the same as anywhere") {
+  const GpInputs inputs = some_inputs(20);
+  const GpPosterior posterior(inputs, some_parameters(), some_values(inputs));
+  for (const Index place : {0, 1}) {  // one that was seen, whose distance rounding makes negative
+    MatrixXd points = inputs.x;
+    if (place == 1)
+      points.row(1) << 0.123, 0.456, 1;
+    const GpPosterior::Batch all = posterior.predict(points);
+    const GpPosterior::Batch near =
+        posterior.predict(points, posterior.place(points.row(place).transpose()));
+    for (Index i = 0; i < points.rows(); ++i) {
+      CHECK(near.means(i, 0) == doctest::Approx(all.means(i, 0)).epsilon(1e-6));
+      CHECK(near.variances[i] == doctest::Approx(all.variances[i]).epsilon(1e-6));
+    }
+  }
+}
+
 TEST_CASE("the gradient of a posterior is that of its means and variance") {
   const GpInputs inputs = some_inputs(15);
   const GpPosterior posterior(inputs, some_parameters(), some_values(inputs));

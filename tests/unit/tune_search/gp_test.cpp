@@ -179,20 +179,28 @@ TEST_CASE("extreme and constant results are taken") {
 }
 
 TEST_CASE("the work of a suggestion grows without jumps") {
-  // Multiplications, up to a factor: fits cost the cube of what they see, looks its square.
-  const auto work = [](std::size_t observations) {
-    const detail::GpEffort effort = detail::gp_effort(observations);
+  // Multiplications, up to a factor: fits cost the square of what they see, times that or the
+  // parameters; looks the square, and all parameters.
+  const auto work = [](std::size_t observations, std::size_t parameters) {
+    const detail::GpEffort effort = detail::gp_effort(observations, parameters);
     const auto n = static_cast<double>(observations);
+    const auto d = static_cast<double>(parameters);
     const double fits = (effort.both_afresh ? 4 : 3) * effort.evaluations;
-    return fits * std::pow(static_cast<double>(effort.fitted), 3) / 3 + n * n * n / 3 +
-           static_cast<double>(effort.spread + effort.near_best) * n * n;
+    return fits * std::pow(static_cast<double>(effort.fitted), 2) *
+               (static_cast<double>(effort.fitted) / 3 + d) +
+           n * n * n / 3 + static_cast<double>(effort.spread + effort.near_best) * n * (n + d);
   };
-  for (std::size_t n = 10; n <= 2000; ++n) {
-    CAPTURE(n);
-    // Ten more than ten are twice as many, and their fits cost eight times as much.
-    CHECK(work(n + 10) <= (n <= 20 ? 8 : 3) * work(n));
-    CHECK(work(n + 10) >= 0.9 * work(n));
-  }
+  for (const std::size_t parameters : {10U, 60U, 1000U})
+    for (std::size_t n = 10; n <= 2000; ++n) {
+      CAPTURE(parameters);
+      CAPTURE(n);
+      // Ten more than ten are twice as many, and their fits cost eight times as much.
+      CHECK(work(n + 10, parameters) <= (n <= 20 ? 8 : 3) * work(n, parameters));
+      CHECK(work(n + 10, parameters) >= 0.75 * work(n, parameters));
+    }
+  // A hundred times the parameters are not a hundred times the work.
+  for (const std::size_t n : {50U, 100U, 300U})
+    CHECK(work(n, 1000) < 4 * work(n, 60));
 }
 
 TEST_CASE("finite spaces are exhausted without a repetition") {

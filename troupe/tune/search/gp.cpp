@@ -160,7 +160,7 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
       fits.objectives.empty() ? fits.constraints.front() : fits.objectives.front();
   const VectorXd inverse_lengths =
       (0.5 * main.chosen().head(features_.size()).array()).exp().max(1e-2);
-  const GpEffort effort = gp_effort(data.seen.size());
+  const GpEffort effort = gp_effort(data.seen.size(), design().size());
   AcquisitionSearch search;
   search.spread = effort.spread;
   search.near_best = effort.near_best;

@@ -142,10 +142,23 @@ double Acquisition::many_objectives(const VectorXd& means, const VectorXd& varia
   return largest + std::log(total);
 }
 
-VectorXd Acquisition::operator()(const MatrixXd& points) const {
+Acquisition::Place Acquisition::place(const VectorXd& point) const {
+  Place place;
+  for (const GpPosterior& objective : objectives_)
+    place.push_back(objective.place(point));
+  for (const Constraint& constraint : constraints_)
+    place.push_back(constraint.posterior.place(point));
+  return place;
+}
+
+VectorXd Acquisition::operator()(const MatrixXd& points, const Place* near) const {
   VectorXd values = VectorXd::Zero(points.rows());
+  std::size_t next = 0;
+  const auto predict = [&](const GpPosterior& posterior) {
+    return near == nullptr ? posterior.predict(points) : posterior.predict(points, (*near)[next++]);
+  };
   if (objectives_.size() == 1) {
-    const GpPosterior::Batch batch = objectives_[0].predict(points);
+    const GpPosterior::Batch batch = predict(objectives_[0]);
     for (Index i = 0; i < points.rows(); ++i)
       values[i] = one_objective(batch.means.row(i).transpose(), batch.variances[i], nullptr);
   } else if (!objectives_.empty()) {
@@ -153,7 +166,7 @@ VectorXd Acquisition::operator()(const MatrixXd& points) const {
     MatrixXd means(points.rows(), count);
     MatrixXd variances(points.rows(), count);
     for (Index m = 0; m < count; ++m) {
-      const GpPosterior::Batch batch = objectives_[static_cast<std::size_t>(m)].predict(points);
+      const GpPosterior::Batch batch = predict(objectives_[static_cast<std::size_t>(m)]);
       means.col(m) = batch.means.col(0);
       variances.col(m) = batch.variances;
     }
@@ -161,7 +174,7 @@ VectorXd Acquisition::operator()(const MatrixXd& points) const {
       values[i] = many_objectives(means.row(i).transpose(), variances.row(i).transpose(), nullptr);
   }
   for (const Constraint& constraint : constraints_) {
-    const GpPosterior::Batch batch = constraint.posterior.predict(points);
+    const GpPosterior::Batch batch = predict(constraint.posterior);
     for (Index i = 0; i < points.rows(); ++i)
       values[i] +=
           constraint.worth((constraint.limit - batch.means(i, 0)) / std::sqrt(batch.variances[i]))

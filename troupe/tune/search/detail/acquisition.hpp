@@ -38,8 +38,12 @@ public:
   void constrain(GpPosterior constraint, double limit, double power = 1,
                  double least = -std::numeric_limits<double>::infinity());
 
-  /// One row a point.
-  [[nodiscard]] Eigen::VectorXd operator()(const Eigen::MatrixXd& points) const;
+  /// A point, as each of the processes sees it: the objectives', then the constraints'.
+  using Place = std::vector<GpPosterior::Place>;
+  [[nodiscard]] Place place(const Eigen::VectorXd& point) const;
+  /// One row a point. Faster where a place is given that they differ from in a few features.
+  [[nodiscard]] Eigen::VectorXd operator()(const Eigen::MatrixXd& points,
+                                           const Place* near = nullptr) const;
   [[nodiscard]] double operator()(const Eigen::VectorXd& point, Eigen::VectorXd& gradient) const;
   [[nodiscard]] bool empty() const { return objectives_.empty() && constraints_.empty(); }
   [[nodiscard]] const std::vector<GpPosterior>& objectives() const { return objectives_; }

@@ -15,8 +15,8 @@ using Eigen::VectorXd;
 
 /// Grids up to this size are searched value by value, finer ones like a continuum first.
 constexpr std::uint64_t max_values = 24;
-/// Categories that a step tries.
-constexpr std::uint64_t max_categories = 1024;
+/// Values of discrete axes that a round of steps tries.
+constexpr std::uint64_t max_steps = 1024;
 
 bool smooth(const Axis& axis) {
   return axis.continuous() || (!axis.categorical() && axis.count() > max_values);
@@ -205,42 +205,58 @@ private:
 
   /// Along each discrete axis. False: there is none.
   bool step(RankedPoint& at) const {
-    bool any = false;
+    std::size_t count = 0;
+    for (std::size_t a = 0; a < at.point.size(); ++a)
+      count += others(at.point, a).size();
+    const std::size_t stride = count / max_steps + 1;
+    std::uint64_t next = stride_start_;
+    Acquisition::Place here = acquisition_.place(features_(at.point));
     for (std::size_t a = 0; a < at.point.size(); ++a) {
-      const Axis& axis = design_.axes()[a];
-      if (!exists(at.point[a]) || axis.continuous())
+      std::vector<Point> points;
+      for (const std::uint64_t index : others(at.point, a))
+        if (next++ % stride == 0)
+          if (auto point = moved(at.point, a, index))
+            points.push_back(std::move(*point));
+      if (points.empty())
         continue;
-      any = true;
-      std::vector<Point> others;
-      const std::uint64_t here = axis.index(at.point[a]);
-      const auto other = [&](std::uint64_t index) {
-        Point point = at.point;
-        point[a] = axis.coordinate(index);
-        point = design_.canonical(std::move(point));
-        if (design_.allowed(point))
-          others.push_back(std::move(point));
-      };
-      if (axis.categorical() || axis.count() <= max_values) {
-        const std::uint64_t stride = (axis.count() - 1) / max_categories + 1;
-        for (std::uint64_t i = stride_start_ % stride; i < axis.count(); i += stride)
-          if (i != here)
-            other(i);
-      } else {
-        for (std::uint64_t jump = 1; jump < axis.count(); jump *= 4) {
-          if (here >= jump)
-            other(here - jump);
-          if (here + jump < axis.count())
-            other(here + jump);
-        }
-      }
-      if (others.empty())
-        continue;
-      const VectorXd values = acquisition_(features_(others));
+      const VectorXd worth = acquisition_(features_(points), &here);
       Index winner = 0;
-      if (values.maxCoeff(&winner) > at.value)
-        at = {others[static_cast<std::size_t>(winner)], values[winner]};
+      if (worth.maxCoeff(&winner) > at.value) {
+        at = {std::move(points[static_cast<std::size_t>(winner)]), worth[winner]};
+        here = acquisition_.place(features_(at.point));
+      }
     }
-    return any;
+    return count > 0;
+  }
+
+  /// Numbers of the values that a step along a discrete axis may go to.
+  std::vector<std::uint64_t> others(const Point& from, std::size_t a) const {
+    const Axis& axis = design_.axes()[a];
+    std::vector<std::uint64_t> values;
+    if (!exists(from[a]) || axis.continuous())
+      return values;
+    const std::uint64_t here = axis.index(from[a]);
+    if (!smooth(axis)) {
+      for (std::uint64_t i = 0; i < axis.count(); ++i)
+        if (i != here)
+          values.push_back(i);
+      return values;
+    }
+    for (std::uint64_t jump = 1; jump < axis.count(); jump *= 4) {
+      if (here >= jump)
+        values.push_back(here - jump);
+      if (here + jump < axis.count())
+        values.push_back(here + jump);
+    }
+    return values;
+  }
+
+  /// The point with another value of an axis; nothing: it is not allowed.
+  std::optional<Point> moved(Point point, std::size_t axis, std::uint64_t index) const {
+    point[axis] = design_.axes()[axis].coordinate(index);
+    if (design_.conditional())
+      point = design_.canonical(std::move(point));
+    return design_.allowed(point) ? std::optional(std::move(point)) : std::nullopt;
   }
 
   const Design& design_;

@@ -28,8 +28,8 @@ struct RankedPoint {
 
 /// Canonical, allowed points with what they are worth, best first: the ends of the local searches
 /// and the best of the points that these began from. `best` are the best known points, in order.
-/// Local searches try all categories of a parameter; of more than 1,024, which would take seconds,
-/// so many at equal distances, other ones with each suggestion.
+/// Local searches try all categories of all parameters; of more than 1,024, which would take
+/// seconds, so many at equal distances, other ones with each suggestion.
 [[nodiscard]] std::vector<RankedPoint> search_acquisition(
     const Design& design, const Features& features, const Acquisition& acquisition,
     const Eigen::VectorXd& inverse_lengths, const std::vector<Point>& best, const Sobol& sobol,

@@ -174,7 +174,8 @@ GpPosterior::GpPosterior(GpInputs inputs, const GpParameters& parameters, const 
   const Index seen = values.size();
   MatrixXd covariance(n, n);
   for (Index q = 0; q < n; ++q) {
-    kernel(inputs_.x.row(q).transpose(), covariance.col(q), nullptr);
+    covariance.col(q) = place(inputs_.x.row(q).transpose()).distances;
+    kernel(covariance.col(q));
     covariance(q, q) += noise_;
   }
   const Eigen::LLT<Eigen::Ref<MatrixXd>> factor(covariance);
@@ -192,17 +193,18 @@ GpPosterior::GpPosterior(GpInputs inputs, const GpParameters& parameters, const 
   weights_ = inverse_factor_.triangularView<Eigen::Lower>().transpose() * whitened;
 }
 
-void GpPosterior::kernel(const Eigen::Ref<const VectorXd>& point, Eigen::Ref<VectorXd> values,
-                         VectorXd* slopes) const {
-  values.setZero();
-  for (Index j = 0; j < inputs_.features(); ++j) {
-    if (inputs_.nominal[static_cast<std::size_t>(j)]) {
-      for (Index i = 0; i < inputs_.size(); ++i)
-        values[i] += inputs_.x(i, j) != point[j] ? inverse_squares_[j] : 0.0;
-    } else {
-      values.array() += inverse_squares_[j] * (inputs_.x.col(j).array() - point[j]).square();
-    }
-  }
+void GpPosterior::add_distance(Index feature, double at, double factor,
+                               Eigen::Ref<VectorXd> distances) const {
+  const auto difference = inputs_.x.col(feature).array() - at;
+  const double weight = factor * inverse_squares_[feature];
+  // Names are whole numbers: less than 1 apart means equal.
+  if (inputs_.nominal[static_cast<std::size_t>(feature)])
+    distances.array() += weight * difference.abs().min(1.0);
+  else
+    distances.array() += weight * difference.square();
+}
+
+void GpPosterior::kernel(Eigen::Ref<VectorXd> values, VectorXd* slopes) const {
   const Eigen::ArrayXd root = (5 * values.array()).sqrt();
   const Eigen::ArrayXd decay = variance_ * (-root).exp();
   values = decay * (1 + root + root.square() / 3);
@@ -210,16 +212,26 @@ void GpPosterior::kernel(const Eigen::Ref<const VectorXd>& point, Eigen::Ref<Vec
     *slopes = decay * (1 + root) * (-5.0 / 6.0);
 }
 
-GpPosterior::Batch GpPosterior::predict(const MatrixXd& points) const {
+GpPosterior::Place GpPosterior::place(const VectorXd& point) const {
+  Place place{point, VectorXd::Zero(inputs_.size())};
+  for (Index j = 0; j < inputs_.features(); ++j)
+    add_distance(j, point[j], 1, place.distances);
+  return place;
+}
+
+template <class Fill>
+GpPosterior::Batch GpPosterior::predict_by(Index points, const Fill& fill) const {
   constexpr Index block = 64;
   Batch batch;
-  batch.means.resize(points.rows(), samples());
-  batch.variances.resize(points.rows());
-  MatrixXd covariances(inputs_.size(), block);
-  for (Index first = 0; first < points.rows(); first += block) {
-    const Index count = std::min(block, points.rows() - first);
-    for (Index c = 0; c < count; ++c)
-      kernel(points.row(first + c).transpose(), covariances.col(c), nullptr);
+  batch.means.resize(points, samples());
+  batch.variances.resize(points);
+  MatrixXd covariances(inputs_.size(), std::min(block, points));
+  for (Index first = 0; first < points; first += block) {
+    const Index count = std::min(block, points - first);
+    for (Index c = 0; c < count; ++c) {
+      fill(first + c, covariances.col(c));
+      kernel(covariances.col(c));
+    }
     const auto part = covariances.leftCols(count);
     batch.means.middleRows(first, count).noalias() = part.transpose() * weights_;
     const MatrixXd whitened = inverse_factor_.triangularView<Eigen::Lower>() * part;
@@ -229,10 +241,28 @@ GpPosterior::Batch GpPosterior::predict(const MatrixXd& points) const {
   return batch;
 }
 
+GpPosterior::Batch GpPosterior::predict(const MatrixXd& points) const {
+  return predict_by(points.rows(), [&](Index row, auto&& distances) {
+    distances = place(points.row(row).transpose()).distances;
+  });
+}
+
+GpPosterior::Batch GpPosterior::predict(const MatrixXd& points, const Place& near) const {
+  return predict_by(points.rows(), [&](Index row, auto&& distances) {
+    distances = near.distances;
+    for (Index j = 0; j < points.cols(); ++j)
+      if (points(row, j) != near.point[j]) {
+        add_distance(j, near.point[j], -1, distances);
+        add_distance(j, points(row, j), 1, distances);
+      }
+    distances = distances.cwiseMax(0.0);  // of rounding
+  });
+}
+
 GpPosterior::At GpPosterior::at(const VectorXd& point) const {
   At at;
-  VectorXd covariances(inputs_.size());
-  kernel(point, covariances, &at.slopes);
+  VectorXd covariances = place(point).distances;
+  kernel(covariances, &at.slopes);
   at.means.noalias() = weights_.transpose() * covariances;
   at.whitened = inverse_factor_.triangularView<Eigen::Lower>() * covariances;
   at.variance = std::max(variance_ - at.whitened.squaredNorm(), 1e-12);

@@ -61,6 +61,16 @@ public:
   };
   [[nodiscard]] Batch predict(const Eigen::MatrixXd& points) const;
 
+  /// A point, and its squared scaled distances from all inputs.
+  struct Place {
+    Eigen::VectorXd point{};
+    Eigen::VectorXd distances{};
+  };
+  [[nodiscard]] Place place(const Eigen::VectorXd& point) const;
+  /// The same predictions for points that differ from a place in a few features: takes time with
+  /// the number of these instead of all.
+  [[nodiscard]] Batch predict(const Eigen::MatrixXd& points, const Place& near) const;
+
   /// One point, with what the gradient needs.
   struct At {
     Eigen::VectorXd means{};
@@ -79,8 +89,14 @@ public:
   [[nodiscard]] Eigen::VectorXd leave_one_out() const;
 
 private:
-  void kernel(const Eigen::Ref<const Eigen::VectorXd>& point, Eigen::Ref<Eigen::VectorXd> values,
-              Eigen::VectorXd* slopes) const;
+  /// Adds `factor` times the part of a feature to squared scaled distances.
+  void add_distance(Eigen::Index feature, double at, double factor,
+                    Eigen::Ref<Eigen::VectorXd> distances) const;
+  /// Turns squared scaled distances into covariances.
+  void kernel(Eigen::Ref<Eigen::VectorXd> values, Eigen::VectorXd* slopes = nullptr) const;
+  /// Predictions at points whose distances `fill` gives.
+  template <class Fill>
+  Batch predict_by(Eigen::Index points, const Fill& fill) const;
 
   GpInputs inputs_;
   Eigen::VectorXd inverse_squares_;  ///< of the length scales

@@ -75,7 +75,7 @@ std::size_t GpSearcher::scale_afresh(const GpEffort& effort) const {
 
 SurrogateParameters GpSearcher::fit_one(const GpData& data, const VectorXd& numbers,
                                         const SurrogateParameters& start, WarpChoice choice) const {
-  const GpEffort effort = gp_effort(data.seen.size());
+  const GpEffort effort = gp_effort(data.seen.size(), design().size());
   const std::vector<std::size_t> some = representative(data.seen, effort.fitted);
   VectorXd chosen(static_cast<Index>(some.size()));
   std::vector<Point> points;
@@ -91,8 +91,9 @@ SurrogateParameters GpSearcher::fit_failure(const GpData& data,
                                             const SurrogateParameters& start) const {
   std::vector<Point> points = points_of(data.failed);
   const auto failures = static_cast<Index>(points.size());
-  const GpEffort effort = gp_effort(points.size() + data.seen.size());
-  for (const std::size_t i : representative(data.seen, effort.fitted - points.size()))
+  const GpEffort effort = gp_effort(points.size() + data.seen.size(), design().size());
+  for (const std::size_t i :
+       representative(data.seen, effort.fitted - std::min(effort.fitted, points.size())))
     points.push_back(data.seen[i]->point);
   VectorXd numbers = VectorXd::Constant(static_cast<Index>(points.size()), -1);
   numbers.head(failures).setOnes();
