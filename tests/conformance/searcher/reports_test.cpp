@@ -98,7 +98,7 @@ TEST_CASE("half of the space fails: few trials go there") {
         const double x = number(c, "x");
         return std::vector{x < 0 ? nan : std::pow(x - 0.3, 2) + std::pow(number(c, "y"), 2)};
       });
-      loop.run(genetic(subject) ? 320 : 80);
+      loop.run(80);
       for (auto loss = loop.losses.end() - 20; loss != loop.losses.end(); ++loss)
         failing += std::isnan(loss->at(0)) ? 1 : 0;
     }

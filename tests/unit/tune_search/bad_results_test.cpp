@@ -61,22 +61,22 @@ Outcome search_disc(const std::string& searcher,
   return outcome;
 }
 
-/// Mean of the least losses of 60 trials, 3 seeds; 0 at the best. Every sixth one is told as `odd`.
+/// Median of the least losses of 60 trials; 0 at the best. Every sixth one is told as `odd`.
 double search_bowl(const std::string& searcher, double odd) {
-  double mean = 0;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  std::vector<double> losses(searcher == "cmaes" ? 15 : 3, 1.0);  // of so many seeds
+  for (std::size_t seed = 0; seed < losses.size(); ++seed) {
     Optimizer search = optimizer(searcher, {.space = square}, seed);
-    double best = 1;
     for (int i = 0; i < 60; ++i) {
       const auto asked = search.ask();
       const double loss = std::pow(number(asked->config, "x") - 0.3, 2) +
                           std::pow(number(asked->config, "y") - 0.6, 2);
-      best = std::min(best, loss);
+      losses[seed] = std::min(losses[seed], loss);
       search.tell(asked->id, odd != 0 && i % 6 == 4 ? odd : loss);
     }
-    mean += best / 3;
   }
-  return mean;
+  const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 2);
+  std::nth_element(losses.begin(), middle, losses.end());
+  return *middle;
 }
 
 TEST_CASE("a constraint that is NaN or infinite now and then spoils no search") {
@@ -166,20 +166,15 @@ double failing(const std::string& searcher, const Region& region, std::uint64_t 
 TEST_CASE("a region that fails is left alone, also with the best points at its edge") {
   struct Row {
     std::string searcher;
-    double most;  ///< share that may fail
     std::uint64_t seeds;
   };
-  // By chance half fails. What learns from generations is late after 60 trials.
-  const std::vector<Row> rows{{"gp", 0.25, 3},
-                              {"auto", 0.25, 1},
-                              {"tpe", 0.25, 10},
-                              {"cmaes", 0.35, 10},
-                              {"nsga2", 0.35, 10}};
+  const std::vector<Row> rows{{"gp", 3},     {"auto", 1},   {"tpe", 10},
+                              {"cmaes", 10}, {"nsga2", 10}, {"nsga3", 10}};
   for (const Region& region : failing_regions())
     for (const Row& row : rows) {
       CAPTURE(region.name);
       CAPTURE(row.searcher);
-      CHECK(failing(row.searcher, region, row.seeds) <= row.most);
+      CHECK(failing(row.searcher, region, row.seeds) <= 0.25);  // by chance half fails
     }
 }
 

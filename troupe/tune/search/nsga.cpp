@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/evolution.hpp>
+#include <troupe/tune/search/detail/failure_map.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/order.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
@@ -47,6 +48,7 @@ private:
 
   void select();
   [[nodiscard]] const Point& parent(Random& random) const;
+  [[nodiscard]] Point child(Random& random) const;
   [[nodiscard]] std::optional<Trials> trials_of(const Value& state, std::string_view key) const;
 
   NsgaOptions options_;
@@ -91,7 +93,16 @@ const Point& Nsga::parent(Random& random) const {
 Result<ModelSearcher::Proposal> Nsga::propose(TrialId trial, std::uint32_t attempt) const {
   if (parents_.empty())
     return Proposal{.point = random_point(trial, attempt)};
+  constexpr int max_children = 20;
   Random numbers = random(trial, attempt);
+  const detail::FailureMap failures(design(), history());
+  Point born = child(numbers);
+  for (int i = 1; i < max_children && failures.near(born); ++i)
+    born = child(numbers);
+  return Proposal{.point = std::move(born)};
+}
+
+Point Nsga::child(Random& numbers) const {
   Point child = parent(numbers);
   if (numbers.chance(options_.crossover_probability)) {
     std::array<const Point*, 3> parents{};
@@ -111,7 +122,7 @@ Result<ModelSearcher::Proposal> Nsga::propose(TrialId trial, std::uint32_t attem
   for (std::size_t i = 0; i < child.size(); ++i)
     if (!detail::exists(child[i]))
       child[i] = design().axes()[i].from_uniform(numbers.uniform());
-  return Proposal{.point = std::move(child)};
+  return design().canonical(std::move(child));
 }
 
 void Nsga::observed(const Observation& observation) {

@@ -39,6 +39,8 @@ struct NsgaOptions {
 /// hundred trials, any kind of space. Parents are the best of all generations by Pareto rank, then
 /// by distance to their neighbours on the front. Feasible trials come before infeasible ones.
 ///
+/// Trials that failed have no children, and a child that lies next to one is made again.
+///
 /// A generation ends with the first `population` results, whichever generation they were made for,
 /// so workers never wait for each other.
 ///

@@ -47,6 +47,18 @@ VectorXd CmaEsGenerations::numeric(const CmaEsProblem& problem, const Point& poi
   return x;
 }
 
+Point CmaEsGenerations::point(const CmaEsProblem& problem, const VectorXd& x) const {
+  Point made(problem.design.size(), 0.0);
+  for (std::size_t j = 0; j < problem.axes.numeric.size(); ++j)
+    made[problem.axes.numeric[j]] = x[static_cast<Index>(j)];
+  for (std::size_t k = 0; k < problem.axes.categorical.size(); ++k) {
+    const std::vector<double>& p = categories_.probabilities(k);
+    made[problem.axes.categorical[k]] =
+        static_cast<double>(std::max_element(p.begin(), p.end()) - p.begin());
+  }
+  return problem.design.canonical(std::move(made));
+}
+
 std::set<std::size_t> CmaEsGenerations::further() const {
   std::set<std::size_t> numbers;
   for (const Others* others : {&running_, &results_})

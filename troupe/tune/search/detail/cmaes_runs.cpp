@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/cmaes_generations.hpp>
+#include <troupe/tune/search/detail/failure_map.hpp>
 #include <troupe/tune/search/detail/order.hpp>
 
 #include <algorithm>
@@ -31,28 +32,6 @@ CategoryModel even_categories(const CmaEsProblem& problem) {
   for (const std::size_t axis : problem.axes.categorical)
     counts.push_back(problem.design.axes()[axis].count());
   return CategoryModel(std::move(counts));
-}
-
-/// Is the nearest trial of all one that failed or is infeasible?
-bool near_failure(const CmaEsProblem& problem, const VectorXd& x) {
-  const std::vector<std::size_t>& axes = problem.axes.numeric;
-  const Observation* nearest = nullptr;
-  double least = infinity;
-  for (const Observation& o : problem.history.all()) {
-    if (!o.over())
-      continue;
-    double distance = 0;
-    for (std::size_t j = 0; j < axes.size(); ++j) {
-      const double there = o.point[axes[j]];
-      const double apart = exists(there) ? there - x[static_cast<Index>(j)] : 0;
-      distance += apart * apart;
-    }
-    if (distance < least) {
-      least = distance;
-      nearest = &o;
-    }
-  }
-  return nearest != nullptr && !(nearest->valued() && nearest->feasible());
 }
 
 }  // namespace
@@ -147,10 +126,11 @@ void CmaEsGenerations::restart(const CmaEsProblem& problem) {
     sigma *= std::pow(10, -2 * random.uniform());
   }
   VectorXd mean(static_cast<Index>(problem.axes.numeric.size()));
+  const FailureMap failures(problem.design, problem.history);
   for (int draw = 0; draw < max_draws; ++draw) {
     for (double& coordinate : mean)
       coordinate = random.uniform();
-    if (!near_failure(problem, mean))
+    if (failures.empty() || !failures.near(point(problem, mean)))
       break;
   }
   cma_.emplace(settings(problem, s.population), std::move(mean), sigma);

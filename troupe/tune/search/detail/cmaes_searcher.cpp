@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/cmaes_searcher.hpp>
+#include <troupe/tune/search/detail/failure_map.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -101,6 +102,8 @@ CmaEsSearcher::Plan CmaEsSearcher::plan() const {
   // One trial at a time: the minimum does not move before there are results.
   if (!next.over() && !minimum_runs())
     made.minimum = made.surrogate->minimum(problem(), generations_, next);
+  if (made.minimum && FailureMap(design(), history()).near(*made.minimum))
+    made.minimum.reset();
   return made;
 }
 
@@ -140,6 +143,29 @@ void CmaEsSearcher::order_candidates(Plan& plan) const {
   order = std::move(best_first);
 }
 
+/// Next to a trial that failed another one is likely to fail.
+void CmaEsSearcher::put_safe_first(Plan& plan) const {
+  const FailureMap failures(design(), history());
+  if (failures.empty())
+    return;
+  const CmaEsGenerations& next = plan.next ? *plan.next : generations_;
+  std::vector<std::size_t>& order = *plan.order;
+  const auto safe = [&](std::size_t index) {
+    const CmaEsGenerations::Candidate c = next.candidate(problem(), index);
+    return c.allowed && !failures.near(c.point);
+  };
+  if (const auto found = std::find_if(order.begin(), order.end(), safe); found != order.end()) {
+    std::rotate(order.begin(), found, found + 1);
+    return;
+  }
+  for (std::size_t i = 0; i < choice; ++i)
+    if (safe(plan.beyond + i)) {
+      order.insert(order.begin(), plan.beyond + i);
+      plan.beyond += i + 1;
+      return;
+    }
+}
+
 Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t attempt) const {
   if (plan_.change != change_)
     plan_ = plan();
@@ -150,8 +176,10 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t at
   Note note{s.run, s.generation, is_minimum, plan_.predictions};
   if (plan_.minimum && attempt == 0)
     return Proposal{*plan_.minimum, note.save()};
-  if (!plan_.order)
+  if (!plan_.order) {
     order_candidates(plan_);
+    put_safe_first(plan_);
+  }
   const std::vector<std::size_t>& order = *plan_.order;
   const std::size_t number = attempt - (plan_.minimum ? 1 : 0);
   // More questions than candidates: the same distribution has more to give.

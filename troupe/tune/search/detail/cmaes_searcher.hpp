@@ -53,6 +53,7 @@ private:
   [[nodiscard]] bool minimum_runs() const;
   [[nodiscard]] Plan plan() const;
   void order_candidates(Plan& plan) const;
+  void put_safe_first(Plan& plan) const;
   void index_trials();
 
   CmaEsOptions options_;

@@ -166,15 +166,7 @@ std::optional<Point> CmaEsSurrogate::minimum(const CmaEsProblem& problem,
   if (const double length = step.norm(); length > cma.likely_distance())
     x = cma.global(step * (cma.likely_distance() / length));
   x = x.cwiseMax(0).cwiseMin(1);
-  Point point(problem.design.size(), 0.0);
-  for (std::size_t j = 0; j < problem.axes.numeric.size(); ++j)
-    point[problem.axes.numeric[j]] = x[static_cast<Index>(j)];
-  for (std::size_t k = 0; k < problem.axes.categorical.size(); ++k) {
-    const std::vector<double>& p = next.categories().probabilities(k);
-    point[problem.axes.categorical[k]] =
-        static_cast<double>(std::max_element(p.begin(), p.end()) - p.begin());
-  }
-  point = problem.design.canonical(std::move(point));
+  Point point = next.point(problem, x);
   if (!problem.design.allowed(point))
     return std::nullopt;
   return point;

@@ -108,8 +108,10 @@ const Observation* History::find(TrialId trial) const {
 }
 
 void History::finish(Observation& observation, Observation::State state) {
-  if (!observation.over())
+  if (!observation.over()) {
     ++over_;
+    failed_ += state == Observation::State::failed ? 1 : 0;
+  }
   observation.state = state;
 }
 
@@ -141,6 +143,7 @@ Status History::restore(const Value& state, std::size_t axes) {
       return bad("a trial comes twice");
     restored.seen_.insert(observation.fingerprint);
     restored.over_ += observation.over() ? 1 : 0;
+    restored.failed_ += observation.state == Observation::State::failed ? 1 : 0;
     restored.all_.push_back(std::move(observation));
   }
   *this = std::move(restored);

@@ -64,6 +64,7 @@ public:
   [[nodiscard]] std::size_t size() const { return all_.size(); }
   [[nodiscard]] std::size_t over() const { return over_; }
   [[nodiscard]] std::size_t running() const { return all_.size() - over_; }
+  [[nodiscard]] std::size_t failed() const { return failed_; }
   /// Was this configuration tried before?
   [[nodiscard]] bool seen(std::uint64_t fingerprint) const { return seen_.contains(fingerprint); }
   /// Different configurations tried.
@@ -80,6 +81,7 @@ private:
   std::unordered_map<std::uint64_t, std::size_t> where_;
   std::unordered_set<std::uint64_t> seen_;
   std::size_t over_ = 0;
+  std::size_t failed_ = 0;
 };
 
 }  // namespace troupe::tune::detail
