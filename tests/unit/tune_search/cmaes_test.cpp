@@ -1,10 +1,12 @@
 #include <troupe/tune/search/cmaes.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -86,6 +88,51 @@ TEST_CASE("the regression saves most of the trials on a quadratic") {
   };
   CHECK(reached(context(box(5)), bowl, 120) < 1e-8);
   CHECK(reached(context(box(5)), bowl, 120, {.surrogate = false}) > 1e-3);
+}
+
+TEST_CASE("no two suggestions are closer than 1e-6, also long after convergence") {
+  // optuna's Gaussian process repeated itself, and so did this: half of the trials were copies.
+  const auto bowl = [](const Config& c) {
+    double sum = 0;
+    for (const auto& [name, x] : c)
+      sum += std::pow(x.as_double() - 1.5, 2);
+    return Losses{sum};
+  };
+  const auto corner = [](const Config& c) {
+    double sum = 0;
+    for (const auto& [name, x] : c)
+      sum += x.as_double() + 5;
+    return Losses{sum};
+  };
+  const auto wave = [](const Config& c) {
+    const double x = c.at("x0").as_double();
+    return Losses{x * x / 10 - std::cos(2 * x)};
+  };
+  const std::vector<std::pair<std::size_t, AskTell::Losses>> searches{
+      {1, wave}, {2, bowl}, {2, rosenbrock}, {2, corner}, {3, rosenbrock}, {5, bowl}};
+  for (const auto& [size, losses] : searches)
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      CAPTURE(size);
+      CAPTURE(seed);
+      const auto c = context(box(size), seed);
+      const auto searcher = made(c);
+      AskTell search(*searcher, c, losses);
+      const bool eight_at_once = seed % 2 == 0;
+      for (std::size_t i = 1; eight_at_once && i < 8; ++i)
+        REQUIRE(search.ask());
+      search.run(200);
+      CHECK((eight_at_once || search.best() < 1e-3));
+      double nearest = 1;
+      for (std::size_t i = 0; i < search.configs.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+          double largest = 0;
+          for (const auto& [name, x] : search.configs[i])
+            largest = std::max(
+                largest, std::fabs(x.as_double() - search.configs[j].at(name).as_double()) / 10);
+          nearest = std::min(nearest, largest);
+        }
+      CHECK(nearest >= 0.99e-6);
+    }
 }
 
 TEST_CASE("numbers with steps, logarithms, choices and conditions are learnt together") {

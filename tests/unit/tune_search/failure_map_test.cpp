@@ -12,9 +12,8 @@ using State = Observation::State;
 
 /// A space with a number, a choice and a number that exists with its first value alone.
 const Design& design() {
-  static const Design made({{"a", choice({"x", "y"})},
-                            {"b", uniform(0, 1)},
-                            {"c", when("a", {"x"}, uniform(0, 1))}});
+  static const Design made(
+      {{"a", choice({"x", "y"})}, {"b", uniform(0, 1)}, {"c", when("a", {"x"}, uniform(0, 1))}});
   return made;
 }
 

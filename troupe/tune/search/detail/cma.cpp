@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 
 constexpr double largest = 1e32;
 constexpr double tiny = 1e-8;
-constexpr double tolerance_x = 1e-7;  ///< of the unit interval: what follows is not worth a trial
+constexpr double tolerance_x = 1e-6;  ///< of the unit interval: what follows is not worth a trial
 constexpr double tolerance_loss = 1e-12;
 constexpr double largest_growth = 1e4;
 constexpr double largest_condition = 1e14;

@@ -74,6 +74,7 @@ Status CmaEsSearcher::begin() {
   axes_ = CmaEsAxes(design());
   index_trials();
   minimum_.reset();
+  neighbours_ = {};
   generations_ = CmaEsGenerations(problem());
   ++change_;
   return ok();
@@ -82,6 +83,11 @@ Status CmaEsSearcher::begin() {
 bool CmaEsSearcher::minimum_runs() const {
   const Observation* found = minimum_ ? history().find(*minimum_) : nullptr;
   return found != nullptr && !found->over();
+}
+
+/// Where there are real numbers a configuration may be new, and yet none that is worth a trial.
+bool CmaEsSearcher::crowded(const Point& point) const {
+  return !design().discrete() && neighbours_.crowded(history(), point);
 }
 
 CmaEsSearcher::Plan CmaEsSearcher::plan() const {
@@ -102,7 +108,8 @@ CmaEsSearcher::Plan CmaEsSearcher::plan() const {
   // One trial at a time: the minimum does not move before there are results.
   if (!next.over() && !minimum_runs())
     made.minimum = made.surrogate->minimum(problem(), generations_, next);
-  if (made.minimum && FailureMap(design(), history()).near(*made.minimum))
+  if (made.minimum &&
+      (crowded(*made.minimum) || FailureMap(design(), history()).near(*made.minimum)))
     made.minimum.reset();
   return made;
 }
@@ -116,16 +123,19 @@ void CmaEsSearcher::order_candidates(Plan& plan) const {
   std::vector<CmaEsGenerations::Candidate> open;
   std::size_t i = 0;
   for (; i < population && order.size() < choice; ++i)
-    if (const CmaEsGenerations::Candidate& c = next.candidates()[i]; !c.trial && c.allowed) {
+    if (const CmaEsGenerations::Candidate& c = next.candidates()[i];
+        !c.trial && c.allowed && !crowded(c.point)) {
       order.push_back(i);
       open.push_back(c);
     }
   const bool trusted = plan.surrogate && plan.surrogate->trusted();
-  const std::size_t last = trusted && i == population ? population + 2 * choice : i;
+  const std::size_t last =
+      (trusted && i == population) || order.empty() ? population + 2 * choice : i;
   for (; i < last && order.size() < choice; ++i) {
     if (taken.contains(i))
       continue;
-    if (CmaEsGenerations::Candidate c = next.candidate(problem(), i); c.allowed) {
+    if (CmaEsGenerations::Candidate c = next.candidate(problem(), i);
+        c.allowed && !crowded(c.point)) {
       order.push_back(i);
       open.push_back(std::move(c));
     }
@@ -152,7 +162,7 @@ void CmaEsSearcher::put_safe_first(Plan& plan) const {
   std::vector<std::size_t>& order = *plan.order;
   const auto safe = [&](std::size_t index) {
     const CmaEsGenerations::Candidate c = next.candidate(problem(), index);
-    return c.allowed && !failures.near(c.point);
+    return c.allowed && !crowded(c.point) && !failures.near(c.point);
   };
   if (const auto found = std::find_if(order.begin(), order.end(), safe); found != order.end()) {
     std::rotate(order.begin(), found, found + 1);
@@ -166,12 +176,23 @@ void CmaEsSearcher::put_safe_first(Plan& plan) const {
     }
 }
 
-Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t attempt) const {
-  if (plan_.change != change_)
+/// A random point, where the distribution has nothing to give that is worth a trial.
+ModelSearcher::Proposal CmaEsSearcher::elsewhere(TrialId trial, std::uint32_t attempt) const {
+  constexpr std::uint32_t draws = 20;
+  for (std::uint32_t i = 0; i < draws; ++i)
+    if (Point point = random_point(trial, draws * attempt + i); !crowded(point))
+      return {std::move(point)};
+  return {};
+}
+
+Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId trial, std::uint32_t attempt) const {
+  if (plan_.change != change_) {
+    neighbours_.follow(history());
     plan_ = plan();
+  }
   const CmaEsGenerations& next = plan_.next ? *plan_.next : generations_;
   if (next.over())
-    return Proposal{};
+    return elsewhere(trial, attempt);
   const CmaEsGenerations::Schedule& s = generations_.schedule();
   Note note{s.run, s.generation, is_minimum, plan_.predictions};
   if (plan_.minimum && attempt == 0)
@@ -188,7 +209,10 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId, std::uint32_t at
   note.index = static_cast<std::int64_t>(index);
   if (index < next.candidates().size())
     return Proposal{next.candidates()[index].point, note.save()};
-  return Proposal{next.candidate(problem(), index).point, note.save()};
+  Point further = next.candidate(problem(), index).point;
+  if (crowded(further))
+    return elsewhere(trial, attempt);
+  return Proposal{std::move(further), note.save()};
 }
 
 void CmaEsSearcher::proposed(const Observation& observation, const Value& value) {
@@ -238,6 +262,7 @@ Status CmaEsSearcher::restore_model(const Value& state) {
                                minimum->as_int() <= std::int64_t{UINT32_MAX})))
     return Error(ErrorCode::corrupt, "the state of the searcher cmaes is incomplete");
   index_trials();
+  neighbours_ = {};
   ++change_;
   TROUPE_TRY(restored, CmaEsGenerations::restore(problem(), *generations));
   generations_ = std::move(restored);

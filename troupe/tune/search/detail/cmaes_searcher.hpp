@@ -3,6 +3,7 @@
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/cmaes_generations.hpp>
 #include <troupe/tune/search/detail/cmaes_surrogate.hpp>
+#include <troupe/tune/search/detail/neighbours.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <cstdint>
@@ -51,7 +52,9 @@ private:
 
   [[nodiscard]] CmaEsProblem problem() const;
   [[nodiscard]] bool minimum_runs() const;
+  [[nodiscard]] bool crowded(const Point& point) const;
   [[nodiscard]] Plan plan() const;
+  [[nodiscard]] Proposal elsewhere(TrialId trial, std::uint32_t attempt) const;
   void order_candidates(Plan& plan) const;
   void put_safe_first(Plan& plan) const;
   void index_trials();
@@ -63,6 +66,7 @@ private:
   std::optional<TrialId> minimum_;                    ///< the last trial of a regression's minimum
   std::uint64_t change_ = 0;                          ///< counts what may change a plan
   mutable Plan plan_;
+  mutable Neighbours neighbours_;
 };
 
 }  // namespace troupe::tune::detail
