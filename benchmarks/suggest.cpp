@@ -2,13 +2,14 @@
 #include <troupe/base/random.hpp>
 #include <troupe/tune/search/searcher.hpp>
 
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/cpu_time.hpp"
@@ -19,28 +20,31 @@ namespace {
 
 struct Subject {
   const char* searcher;
-  std::uint32_t most;  ///< observations it is made for
+  const char* key;      ///< of the metrics: the searcher, and the kind of the parameters
+  tune::Domain domain;  ///< of each parameter
+  std::uint32_t most;   ///< observations it is made for
   /// Does it go by its own suggestions alone, as evolution does? Then it must make them all;
   /// others are given random observations.
   bool generations;
 };
 
-constexpr std::array subjects{Subject{"random", 10'000, false}, Subject{"tpe", 10'000, false},
-                              Subject{"gp", 1'000, false},      Subject{"cmaes", 10'000, true},
-                              Subject{"auto", 1'000, false},    Subject{"nsga2", 10'000, true}};
-
-tune::ParamSpace box(std::size_t dimensions) {
-  tune::ParamSpace space;
-  for (std::size_t i = 0; i < dimensions; ++i)
-    space.add("x" + std::to_string(i), tune::uniform(-5, 5));
-  return space;
+std::vector<Subject> subjects() {
+  const tune::Domain reals = tune::uniform(-5, 5);
+  return {{"random", "random", reals, 10'000, false},
+          {"tpe", "tpe", reals, 10'000, false},
+          {"tpe", "tpe_int", tune::lograndint(1, 1'001), 10'000, false},
+          {"gp", "gp", reals, 1'000, false},
+          {"cmaes", "cmaes", reals, 10'000, true},
+          {"auto", "auto", reals, 1'000, false},
+          {"nsga2", "nsga2", reals, 10'000, true}};
 }
 
-double value(const Config& config, std::size_t dimensions) {
+/// The distance from 1 on all axes, squared; whole numbers are logarithmic, and their target is 30.
+double value(const Config& config) {
   double sum = 0;
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    const double x = config.at("x" + std::to_string(i)).as_double() - 1;
-    sum += x * x;
+  for (const auto& [path, x] : config) {
+    const double distance = x.is_int() ? std::log(x.as_double() / 30) : x.as_double() - 1;
+    sum += distance * distance;
   }
   return sum;
 }
@@ -50,10 +54,11 @@ class Bench {
 public:
   Bench(const Subject& subject, std::size_t dimensions)
       : dimensions_(dimensions),
-        space_(box(dimensions)),
+        domain_(subject.domain),
         searcher_(tune::make_searcher(subject.searcher, {}).value_or_throw()) {
     tune::SearchContext context;
-    context.space = space_;
+    for (std::size_t i = 0; i < dimensions; ++i)
+      context.space.add("x" + std::to_string(i), domain_);
     context.objectives = {{"loss", Mode::min}};
     searcher_->setup(context).value_or_throw();
   }
@@ -72,7 +77,7 @@ public:
     Random random(1, next_, RandomPurpose::test);
     Config config;
     for (std::size_t i = 0; i < dimensions_; ++i)
-      config.set("x" + std::to_string(i), random.uniform(-5, 5));
+      config.set("x" + std::to_string(i), domain_.sample(random));
     tell(config, {});
   }
 
@@ -80,12 +85,12 @@ private:
   void tell(const Config& config, const Value& note) {
     const TrialId trial(next_++);
     searcher_->record(trial, config, note);
-    const Metrics metrics{{"loss", value(config, dimensions_)}, {"training_iteration", 1}};
+    const Metrics metrics{{"loss", value(config)}, {"training_iteration", 1}};
     searcher_->on_complete(trial, Ending::finished, &metrics);
   }
 
   std::size_t dimensions_;
-  tune::ParamSpace space_;
+  tune::Domain domain_;
   std::unique_ptr<tune::Searcher> searcher_;
   std::uint32_t next_ = 0;
 };
@@ -122,12 +127,14 @@ bool chosen(const std::string& names, const std::string& name) {
 
 BenchmarkResult run(const BenchmarkArguments& arguments) {
   std::puts(
-      "ask + tell of one suggestion after n observations in d real dimensions: median, CPU ms of\n"
-      "one thread. Searchers that this build does not have are left out.");
+      "ask + tell of one suggestion after n observations in d dimensions: median, CPU ms of one\n"
+      "thread. Parameters are real, or logarithmic integers up to 1,000 (int). Searchers that "
+      "this\n"
+      "build does not have are left out.");
   const std::string names = arguments.option("searcher", "");
   const std::uint64_t most = arguments.number("most", arguments.quick ? 100 : 10'000, 1, 1'000'000);
   BenchmarkResult result;
-  for (const Subject& subject : subjects) {
+  for (const Subject& subject : subjects()) {
     if (!chosen(names, subject.searcher))
       continue;
     if (!tune::make_searcher(subject.searcher, {})) {
@@ -138,7 +145,7 @@ BenchmarkResult run(const BenchmarkArguments& arguments) {
       for (const std::uint32_t observations : {100U, 500U, 1'000U, 10'000U}) {
         if (observations > subject.most || observations > most)
           continue;
-        const std::string key = std::string(subject.searcher) + "_d" + std::to_string(dimensions) +
+        const std::string key = std::string(subject.key) + "_d" + std::to_string(dimensions) +
                                 "_n" + std::to_string(observations) + "_ms";
         result.emplace_back(key, milliseconds(subject, dimensions, observations, arguments.quick));
         std::printf("%-24s %10.4f\n", key.c_str(), result.back().second);

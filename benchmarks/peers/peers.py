@@ -11,6 +11,7 @@ prints, for Optuna: {"name": "suggest", "metrics": {"tpe_d10_n1000_ms": ...}}. `
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -122,27 +123,36 @@ MOST = {"tpe": 10_000, "gp": 500, "cma": 10_000}
 KEYS = {"tpe": "tpe", "gp": "gp", "cma": "cmaes"}
 
 
-def latency(name, dimensions, observations):
+REALS = FloatDistribution(-5, 5), lambda x: x - 1, lambda random: random.uniform(-5, 5)
+INTEGERS = (
+    IntDistribution(1, 1000, log=True),
+    lambda x: math.log(x / 30),
+    lambda random: round(math.exp(random.uniform(0, math.log(1000)))),
+)
+
+
+def latency(name, dimensions, observations, kind):
     """As milliseconds() of benchmarks/suggest.cpp."""
-    space = {"x%d" % i: FloatDistribution(-5, 5) for i in range(dimensions)}
+    distribution, distance, draw = kind
+    space = {"x%d" % i: distribution for i in range(dimensions)}
     study = optuna.create_study(sampler=SAMPLERS[name](1))
     random = np.random.RandomState(1)
 
     def ask_and_tell():
         trial = study.ask(space)
-        study.tell(trial, sum((x - 1) ** 2 for x in trial.params.values()))
+        study.tell(trial, sum(distance(x) ** 2 for x in trial.params.values()))
 
     if name == "cma":  # goes by its own suggestions alone
         for _ in range(observations):
             ask_and_tell()
     else:
-        points = random.uniform(-5, 5, (observations, dimensions))
+        points = [[draw(random) for _ in space] for _ in range(observations)]
         study.add_trials(
             [
                 optuna.trial.create_trial(
-                    params=dict(zip(space, map(float, point))),
+                    params=dict(zip(space, point)),
                     distributions=space,
-                    value=float(np.sum((point - 1) ** 2)),
+                    value=sum(distance(x) ** 2 for x in point),
                 )
                 for point in points
             ]
@@ -158,12 +168,17 @@ def latency(name, dimensions, observations):
 
 def latencies(arguments):
     metrics = {}
+    subjects = []
     for name in arguments.sampler.split(",") if arguments.sampler else KEYS:
+        subjects.append((name, KEYS.get(name, name), REALS))
+        if name == "tpe":
+            subjects.append((name, "tpe_int", INTEGERS))
+    for name, subject, kind in subjects:
         for dimensions in (5, 10, 50):
             for observations in (100, 500, 1000, 10_000):
                 if observations <= min(MOST.get(name, 500), arguments.most):
-                    key = "%s_d%d_n%d_ms" % (KEYS.get(name, name), dimensions, observations)
-                    metrics[key] = float("%.4g" % latency(name, dimensions, observations))
+                    key = "%s_d%d_n%d_ms" % (subject, dimensions, observations)
+                    metrics[key] = float("%.4g" % latency(name, dimensions, observations, kind))
                     print("%-24s %10.4f" % (key, metrics[key]), file=sys.stderr, flush=True)
     print(json.dumps({"name": "suggest", "metrics": metrics}))
 

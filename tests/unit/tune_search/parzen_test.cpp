@@ -76,7 +76,7 @@ TEST_CASE("densities are those of Optuna 5, for every kind of parameter") {
       golden >> expected;
       // Ours is a density in the unit cube.
       const double found =
-          data.estimator().log_density(point, 1)[0] - std::log(15.0) - std::log(log_width);
+          data.estimator().log_density({point})[0] - std::log(15.0) - std::log(log_width);
       CHECK(found == doctest::Approx(expected).epsilon(1e-9));
     }
   }
@@ -88,17 +88,30 @@ TEST_CASE("on a discrete axis the probabilities of all values add up to 1") {
                                quniform(0.8, 1, 0.1), choice({1, "a", true})}) {
     Data data = uniform_points({domain}, 30, 11);
     const Axis& axis = data.axes[0];
-    std::vector<double> points(axis.count());
+    std::vector<Parzen::Row> points;
     for (std::uint64_t i = 0; i < axis.count(); ++i)
-      points[i] = axis.coordinate(i);
+      points.push_back({axis.coordinate(i)});
     for (const double sharpness : {1.0, 6.0}) {
       double sum = 0;
       const Parzen parzen = data.estimator({.sharpness = sharpness});
-      for (const double log : parzen.log_density(points, points.size()))
+      for (const double log : parzen.log_density(points))
         sum += std::exp(log);
       CHECK(std::abs(sum - 1) < 1e-8);
     }
   }
+}
+
+TEST_CASE("kernels that are passed over because they are far away do not count") {
+  Data data = uniform_points({lograndint(1, 200), choice({1, 2, 3}), randint(0, 30)}, 400, 12);
+  std::vector<Parzen::Row> points;
+  for (std::uint64_t i = 0; i < 199; ++i)
+    for (const double category : {0.0, 1.0, 2.0})
+      for (std::uint64_t j = 0; j < 30; ++j)
+        points.push_back({data.axes[0].coordinate(i), category, data.axes[2].coordinate(j)});
+  double sum = 0;
+  for (const double log : data.estimator({.sharpness = 50}).log_density(points))
+    sum += std::exp(log);
+  CHECK(std::abs(sum - 1) < 1e-8);
 }
 
 TEST_CASE("fine grids have the probabilities that a continuum gives their cells") {
@@ -117,32 +130,21 @@ TEST_CASE("fine grids have the probabilities that a continuum gives their cells"
       for (int i = 0; i <= 10; ++i) {
         const double factor = i == 0 || i == 10 ? 1 : i % 2 == 1 ? 4 : 2;
         const std::vector<double> point = {low + (high - low) * i / 10};
-        mean += factor / 30 * std::exp(reals.estimator().log_density(point, 1)[0]);
+        mean += factor / 30 * std::exp(reals.estimator().log_density({point})[0]);
       }
-      const double found = grid.estimator().log_density(std::vector{x}, 1)[0];
+      const double found = grid.estimator().log_density({{x}})[0];
       CHECK(found == doctest::Approx(std::log(mean * (high - low))).epsilon(1e-7));
     }
   }
 }
 
-TEST_CASE("what is remembered of cells can be forgotten at any time") {
-  Data used = uniform_points({lograndint(1, 3'000)}, 300, 9);
-  const std::vector<double> before = used.estimator().log_density(std::vector{0.1, 0.4, 0.9}, 3);
-  for (int i = 0; i < 3'000; ++i)
-    static_cast<void>(used.columns[0].cell(1e-3 * i, 1e-3, {}));
-  const std::size_t many = used.columns[0].classes();
-  used.columns[0].trim();
-  CHECK(used.columns[0].classes() < many);
-  CHECK(used.estimator().log_density(std::vector{0.1, 0.4, 0.9}, 3) == before);
-}
-
 TEST_CASE("on a continuous axis the density integrates to 1") {
   Data data = uniform_points({uniform(0, 1)}, 12, 5);
-  std::vector<double> points(20000);
-  for (std::size_t i = 0; i < points.size(); ++i)
-    points[i] = (static_cast<double>(i) + 0.5) / 20000;
+  std::vector<Parzen::Row> points;
+  for (int i = 0; i < 20000; ++i)
+    points.push_back({(i + 0.5) / 20000});
   double sum = 0;
-  for (const double log : data.estimator().log_density(points, points.size()))
+  for (const double log : data.estimator().log_density(points))
     sum += std::exp(log) / 20000;
   CHECK(std::abs(sum - 1) < 1e-6);
 }
@@ -155,12 +157,11 @@ TEST_CASE("samples come as often as the density says") {
     constexpr std::size_t count = 20000;
     std::vector<double> seen(axis.count());
     Random random(1, 2, RandomPurpose::test);
-    for (const double x : parzen.sample(random, count))
-      ++seen[axis.index(x)];
+    for (const Parzen::Row& point : parzen.sample(random, count))
+      ++seen[axis.index(point[0])];
     double chi2 = 0;
     for (std::uint64_t i = 0; i < axis.count(); ++i) {
-      const double expected =
-          count * std::exp(parzen.log_density(std::vector{axis.coordinate(i)}, 1)[0]);
+      const double expected = count * std::exp(parzen.log_density({{axis.coordinate(i)}})[0]);
       chi2 += (seen[i] - expected) * (seen[i] - expected) / expected;
     }
     const auto freedom = static_cast<double>(axis.count() - 1);
@@ -173,9 +174,9 @@ TEST_CASE("kernels get narrower where points are dense, down to the clip divided
   for (int i = 0; i < 8; ++i)
     data.add({0.5 + 1e-7 * i});
   const std::vector<double> top = {0.5};
-  const double blunt = data.estimator().log_density(top, 1)[0];
-  const double sharp = data.estimator({.sharpness = 4}).log_density(top, 1)[0];
-  const double points = data.estimator({.magic_clip = false}).log_density(top, 1)[0];
+  const double blunt = data.estimator().log_density({top})[0];
+  const double sharp = data.estimator({.sharpness = 4}).log_density({top})[0];
+  const double points = data.estimator({.magic_clip = false}).log_density({top})[0];
   CHECK(std::exp(blunt) == doctest::Approx((8 * 10 * 0.39894 + 1.04) / 9).epsilon(0.01));
   CHECK(std::exp(sharp) == doctest::Approx((8 * 40 * 0.39894 + 1.04) / 9).epsilon(0.01));
   CHECK(std::exp(points) > 1e5);
@@ -188,7 +189,7 @@ TEST_CASE("sharp kernels on a grid still reach the neighbouring values") {
     for (int i = 0; i < 20; ++i)
       data.add({top});
     const std::vector<double> next = {data.axes[0].coordinate(5)};
-    CHECK(data.estimator({.sharpness = 100}).log_density(next, 1)[0] > std::log(0.05));
+    CHECK(data.estimator({.sharpness = 100}).log_density({next})[0] > std::log(0.05));
   }
 }
 
@@ -200,7 +201,7 @@ TEST_CASE("a lone kernel is nobody's neighbour, and narrower among many axes") {
     data.add(Point(axes, 0.8));
     if (third)
       data.add(Point(axes, 0.5));
-    return std::exp(data.estimator(options).log_density(Point(axes, x), 1)[0]);
+    return std::exp(data.estimator(options).log_density({Point(axes, x)})[0]);
   };
   // A fifth of the range wide; the other two, and the prior, are what they were.
   const double kernel = normal_pdf(0.45 / 0.2) / 0.2 / std::erf(2.5 * inv_sqrt_2);
@@ -220,7 +221,7 @@ TEST_CASE("what columns remember does not show") {
     Data fresh = uniform_points({uniform(0, 1), randint(0, 50)}, 80, 7);
     fresh.members = used.members;
     const std::vector<double> point = {0.3, used.axes[1].coordinate(20)};
-    CHECK(used.estimator().log_density(point, 1) == fresh.estimator().log_density(point, 1));
+    CHECK(used.estimator().log_density({point}) == fresh.estimator().log_density({point}));
   }
 }
 

@@ -62,8 +62,8 @@ struct TpeOptions {
 /// better value; all finished ones are better. With constraints, feasible trials are better than
 /// others. Failed trials are bad. With several objectives the good ones are taken by Pareto rank
 /// and, within the last rank, by the volume that they dominate together.
-/// A suggestion takes some 0.5 ms after 1,000 trials and some 5 ms after 10,000 (10 parameters), up
-/// to three times that where all of them are whole numbers.
+/// A suggestion takes some 0.4 ms after 1,000 trials and some 4 ms after 10,000 (10 parameters), up
+/// to twice that after 1,000 where all of them are whole numbers.
 ///
 /// Sources: Bergstra et al. (NIPS 2011); Watanabe (arXiv 2304.11127); for several objectives
 /// Ozaki et al., "Multiobjective tree-structured Parzen estimator" (JAIR 73, 2022).

@@ -10,7 +10,8 @@ namespace troupe::tune::detail {
 namespace {
 
 /// Kernels are weighed in blocks of this many, a constant, so that compilers make vectors of them.
-constexpr std::size_t block = 64;
+constexpr std::size_t block = 32;
+constexpr std::size_t lanes = 8;
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 /// What is smaller by this in the logarithm than the largest term of a sum does not change it.
 constexpr double negligible = 45;
@@ -24,97 +25,85 @@ void add_normal(double* __restrict__ acc, const double* __restrict__ mean,
   }
 }
 
-void add_match(double* __restrict__ acc, const double* __restrict__ category, double bonus,
-               double x) {
-  for (std::size_t i = 0; i < block; ++i)
-    acc[i] += category[i] == x ? bonus : 0.0;
-}
-
-/// Cells narrower than this, in widths of a kernel, have a series.
-constexpr double narrow = 0.1;
-
-/// log of the mean of the standard normal density over [z - width / 2, z + width / 2], width <=
-/// narrow, without its factor 1 / sqrt(2 pi): what an exponential would have,
-/// log(sinh(t / 2) / (t / 2)) with t = z width, and a correction. An error of 1e-9 up to |z| = 10;
-/// from |z| = 25 on, where it is below -300 and plays no part, less and less exact.
-inline double narrow_cell(double z, double width) {
-  const double w = width * width;
-  const double square = z * z;
-  const double all = square * w;
-  const double t = all < 6.25 ? all : 6.25;
-  const double sinh =
-      t * (1.0 / 24 -
-           t * (1.0 / 2880 - t * (1.0 / 181440 - t * (1.0 / 9676800 - t * (1.0 / 479001600)))));
-  return sinh - 0.5 * square - w * (1.0 / 24 + t * (1.0 / 720 - t * (1.0 / 30240)) - w / 1440);
-}
-
-/// acc += narrow_cell for one block.
-void add_narrow_cell(double* __restrict__ acc, const double* __restrict__ mean,
-                     const double* __restrict__ inverse, double x, double width) {
-  for (std::size_t i = 0; i < block; ++i)
-    acc[i] += narrow_cell((x - mean[i]) * inverse[i], width * inverse[i]);
-}
-
-/// The same in cells narrower than `very_narrow`; for any z.
-constexpr double very_narrow = 0.003;
-void add_very_narrow_cell(double* __restrict__ acc, const double* __restrict__ mean,
-                          const double* __restrict__ inverse, double x, double width) {
-  const double share = width * width / 24;
+/// The same at the nearest point of a cell: no kernel has more in it.
+void add_nearest(double* __restrict__ acc, const double* __restrict__ mean,
+                 const double* __restrict__ inverse, double x, double half) {
   for (std::size_t i = 0; i < block; ++i) {
-    const double z = (x - mean[i]) * inverse[i];
-    const double w = share * (inverse[i] * inverse[i]);
-    acc[i] -= (z * z) * (0.5 - w) + w;
+    const double gap = std::abs(x - mean[i]) - half;
+    const double z = (gap > 0 ? gap : 0) * inverse[i];
+    acc[i] -= 0.5 * (z * z);
   }
 }
 
-/// The same for any width. From |z| = 14 on only to 5 of its some -100.
-double log_cell(double z, double width) {
-  if (width <= narrow)
-    return narrow_cell(z, width);
-  const double edge = std::abs(z) - 0.5 * width;
-  if (edge > 14)
-    return -0.5 * edge * edge - 4;
-  // Beyond ten widths nothing depends on the digits of less than 1e-23: the asymptotic series.
-  if (edge > 10) {
-    const double t = 1 / (edge * edge);
-    const double beyond = edge * width + 0.5 * width * width;
-    const double rest = beyond > 40 ? 1 : 1 - std::exp(-beyond) * edge / (edge + width);
-    return std::log((1 - t * (1 - 3 * t * (1 - 5 * t))) / (edge * width) * rest) -
-           0.5 * edge * edge;
-  }
-  if (width > 0.5 || std::abs(z) * width > 2)
-    return log_normal_mass(z - 0.5 * width, z + 0.5 * width) + ln_sqrt_2pi - std::log(width);
-  // Gauss and Legendre with 5 points: 1e-9 of the value at most, at a third of the time.
-  constexpr double inner = 0.26923465505284155;  // half of the nodes
-  constexpr double outer = 0.45308992296933198;
-  const auto drop = [](double t) {  // exp(-t^2 / 2), t < 0.23
-    const double s = 0.5 * t * t;
-    return 1 - s * (1 - s / 2 * (1 - s / 3 * (1 - s / 4 * (1 - s / 5))));
-  };
-  const double near = std::exp(z * inner * width);
-  const double far = std::exp(z * outer * width);
-  const double mean = 0.28444444444444444 +
-                      0.23931433524968324 * drop(inner * width) * (near + 1 / near) +
-                      0.11846344252809454 * drop(outer * width) * (far + 1 / far);
-  return std::log(mean) - 0.5 * z * z;
+void take_mismatch(double* __restrict__ acc, const double* __restrict__ category, double loss,
+                   double x) {
+  for (std::size_t i = 0; i < block; ++i)
+    acc[i] -= category[i] == x ? 0.0 : loss;
 }
 
-/// Adds up exp of terms that come in blocks, without overflow.
+double largest(const double* __restrict__ terms) {
+  double most[lanes];
+  std::copy_n(terms, lanes, most);
+  for (std::size_t i = lanes; i < block; i += lanes)
+    for (std::size_t j = 0; j < lanes; ++j)
+      most[j] = terms[i + j] > most[j] ? terms[i + j] : most[j];
+  return *std::max_element(most, most + lanes);
+}
+
+/// factor * exp(log), because logarithms take time.
+struct Scaled {
+  double factor = 1;
+  double log = 0;
+};
+
+/// The mean of exp(-t^2 / 2) over [z - width / 2, z + width / 2], to 1e-9 of it.
+Scaled cell_mean(double z, double width) {
+  z = std::abs(z);
+  if (width <= 0.5 && z * width <= 2) {
+    // Gauss and Legendre with 5 points. With exp(-z^2 / 2) taken out, there remains at the nodes
+    // -t and t together 2 cosh(z t) exp(-t^2 / 2): both have short series here.
+    constexpr double inner = 0.26923465505284155;  // of the width
+    constexpr double outer = 0.45308992296933198;
+    const auto pair = [&](double node) {
+      const double t = node * width;
+      const double s = 0.5 * t * t;
+      const double u = z * z * s;  // cosh(z t) = sum of (2 u)^k / (2 k)!
+      const double cosh =
+          1 + u * (1 + u * (1. / 6 + u * (1. / 90 + u * (1. / 2520 +
+                                                         u * (1. / 113400 + u * (1. / 7484400))))));
+      return 2 * cosh *
+             (1 - s * (1 - s * (1. / 2 - s * (1. / 6 - s * (1. / 24 - s * (1. / 120))))));
+    };
+    return {
+        0.28444444444444444 + 0.23931433524968324 * pair(inner) + 0.11846344252809454 * pair(outer),
+        -0.5 * z * z};
+  }
+  constexpr double half_sqrt_2pi = 1.25331413731550025;
+  const double near = z - 0.5 * width;
+  const double far = z + 0.5 * width;
+  if (near <= 0)
+    return {half_sqrt_2pi * (std::erf(far * inv_sqrt_2) + std::erf(-near * inv_sqrt_2)) / width, 0};
+  if (near < 25)
+    return {half_sqrt_2pi * (std::erfc(near * inv_sqrt_2) - std::erfc(far * inv_sqrt_2)) / width,
+            0};
+  // The asymptotic series.
+  const double t = 1 / (near * near);
+  const double rest = 1 - std::exp(-0.5 * width * (near + far)) * near / far;
+  return {(1 - t * (1 - 3 * t * (1 - 5 * t))) / (near * width) * rest, -0.5 * near * near};
+}
+
+/// Adds up exp of terms without overflow.
 class LogSum {
 public:
-  void add(const double* terms) {
-    double largest = terms[0];
-    for (std::size_t i = 1; i < block; ++i)
-      largest = terms[i] > largest ? terms[i] : largest;
-    if (largest > top_) {
-      sum_ = sum_ > 0 ? sum_ * std::exp(top_ - largest) : 0;
-      top_ = largest;
-    } else if (largest < top_ - negligible) {
-      return;
+  /// Terms up to this do not change the sum.
+  [[nodiscard]] double floor() const { return top_ - negligible; }
+  void add(double term) {
+    if (term > top_) {
+      sum_ = sum_ * std::exp(top_ - term) + 1;
+      top_ = term;
+    } else if (term > floor()) {
+      sum_ += std::exp(term - top_);
     }
-    for (std::size_t i = 0; i < block; ++i)
-      if (terms[i] > top_ - negligible)
-        sum_ += std::exp(terms[i] - top_);
   }
   [[nodiscard]] double value() const { return top_ + std::log(sum_); }
 
@@ -137,8 +126,7 @@ void ParzenColumn::add(double coordinate, bool categorical) {
   order_.insert(place, index);
 }
 
-const ParzenColumn::Kernel& ParzenColumn::kernel(std::size_t observation, double sigma,
-                                                 bool discrete) {
+const ParzenColumn::Kernel& ParzenColumn::kernel(std::size_t observation, double sigma) {
   Kernel& kernel = kernels_[observation];
   if (kernel.sigma != sigma) {
     const double scale = inv_sqrt_2 / sigma;
@@ -146,40 +134,8 @@ const ParzenColumn::Kernel& ParzenColumn::kernel(std::size_t observation, double
     const double mass = 0.5 * (std::erf((1 - x) * scale) + std::erf(x * scale));
     kernel.sigma = sigma;
     kernel.log_norm = std::log(mass * sigma) + ln_sqrt_2pi;
-    kernel.type = discrete ? class_of(x, 1 / sigma) : 0;
   }
   return kernel;
-}
-
-std::uint32_t ParzenColumn::class_of(double mean, double inverse) {
-  const auto [entry, added] =
-      numbers_.try_emplace({mean, inverse}, static_cast<std::uint32_t>(classes_.size()));
-  if (added)
-    classes_.push_back({mean, inverse});
-  return entry->second;
-}
-
-const std::vector<double>& ParzenColumn::cell(double middle, double width,
-                                              std::span<const std::uint32_t> classes) {
-  std::vector<double>& values = cells_[middle];
-  values.resize(classes_.size(), nowhere);
-  for (const std::uint32_t type : classes)
-    if (!exists(values[type])) {
-      const Class& kernel = classes_[type];
-      values[type] = log_cell((middle - kernel.mean) * kernel.inverse, width * kernel.inverse);
-    }
-  return values;
-}
-
-void ParzenColumn::trim() {
-  constexpr std::size_t most = 1 << 19;  // 4 MiB
-  if (classes_.size() * (cells_.size() + 1) < most)
-    return;
-  classes_.clear();
-  numbers_.clear();
-  cells_.clear();
-  for (Kernel& kernel : kernels_)
-    kernel.sigma = 0;
 }
 
 Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
@@ -205,7 +161,6 @@ Parzen::Parzen(std::span<const Axis> space, std::span<const std::size_t> axes,
   for (std::size_t a = 0; a < axes.size(); ++a) {
     Kernels& kernels = axes_[a];
     kernels.axis = &space[axes[a]];
-    kernels.column = &columns[axes[a]];
     if (kernels.axis->categorical()) {
       add_categorical(columns[axes[a]], members, kernels);
     } else {
@@ -228,25 +183,12 @@ double Parzen::narrowest(const Kernels& kernels, double x) const {
 
 void Parzen::add_numeric(ParzenColumn& column, std::span<const std::uint32_t> members,
                          std::span<const std::uint32_t> slot, Kernels& kernels) {
-  const bool discrete = kernels.kind == Kind::discrete;
   kernels.mean.assign(base_.size(), 0.0);
   kernels.inverse.assign(base_.size(), 0.0);
-  if (discrete)
-    kernels.type.assign(base_.size(), 0);
-  std::vector<bool> listed;
   const auto put = [&](std::size_t kernel, double x, double sigma) {
-    const ParzenColumn::Kernel& known = column.kernel(members[kernel], sigma, discrete);
     kernels.mean[kernel] = x;
     kernels.inverse[kernel] = 1 / sigma;
-    kernels.sharpest = std::max(kernels.sharpest, 1 / sigma);
-    base_[kernel] -= known.log_norm;
-    if (!discrete)
-      return;
-    kernels.type[kernel] = known.type;
-    listed.resize(column.classes());
-    if (!listed[known.type])
-      kernels.classes.push_back(known.type);
-    listed[known.type] = true;
+    base_[kernel] -= column.kernel(members[kernel], sigma).log_norm;
   };
   const double crowd = std::max(1.0, static_cast<double>(axes_.size()) / 3);
   for (const std::uint32_t observation : options_.lone) {
@@ -286,10 +228,6 @@ void Parzen::add_prior(Kernels& kernels) {
   kernels.mean[prior] = 0.5;
   kernels.inverse[prior] = 1;
   base_[prior] -= std::log(std::erf(0.5 * inv_sqrt_2)) + ln_sqrt_2pi;
-  if (kernels.kind == Kind::discrete) {
-    kernels.type[prior] = kernels.column->class_of(0.5, 1);
-    kernels.classes.push_back(kernels.type[prior]);
-  }
 }
 
 void Parzen::add_categorical(const ParzenColumn& column, std::span<const std::uint32_t> members,
@@ -303,20 +241,20 @@ void Parzen::add_categorical(const ParzenColumn& column, std::span<const std::ui
   const double smoothing = options_.prior_weight / (m + 1);
   const double total = 1 + choices * smoothing;
   kernels.miss = std::log(smoothing / total);
-  kernels.bonus = std::log((1 + smoothing) / smoothing);
+  kernels.loss = std::log((1 + smoothing) / smoothing);
   for (std::size_t i = 0; i < members.size(); ++i)
-    base_[i] += kernels.miss;
-  base_[members.size()] -= std::log(choices);
+    base_[i] += kernels.miss + kernels.loss;
+  base_[members.size()] += kernels.loss - std::log(choices);
 }
 
-std::vector<double> Parzen::sample(Random& random, std::size_t count) const {
-  std::vector<double> points(count * axes_.size());
-  for (std::size_t c = 0; c < count; ++c) {
+std::vector<Parzen::Row> Parzen::sample(Random& random, std::size_t count) const {
+  std::vector<Row> points(count);
+  for (Row& point : points) {
     const double at = random.uniform() * cumulative_.back();
     const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, at);
     const auto kernel = static_cast<std::size_t>(found - cumulative_.begin());
-    for (std::size_t a = 0; a < axes_.size(); ++a)
-      points[a * count + c] = draw(axes_[a], kernel, random);
+    for (const Kernels& kernels : axes_)
+      point.push_back(draw(kernels, kernel, random));
   }
   return points;
 }
@@ -336,51 +274,75 @@ double Parzen::draw(const Kernels& kernels, std::size_t kernel, Random& random) 
   return kernels.axis->snap(mean + z / inverse);
 }
 
-std::vector<double> Parzen::log_density(std::span<const double> points, std::size_t count) const {
-  std::vector<double> densities(count);
-  // Discrete axes: the cell of each point, and for wide ones what each class has in it.
-  struct Cell {
-    double middle = 0;
-    double width = 0;
-    const double* table = nullptr;
-  };
-  std::vector<std::vector<Cell>> cells(axes_.size());
-  for (std::size_t a = 0; a < axes_.size(); ++a)
-    for (std::size_t c = 0; axes_[a].kind == Kind::discrete && c < count; ++c) {
-      const double x = points[a * count + c];
-      const auto [low, high] = axes_[a].axis->cell(x);
-      Cell cell{0.5 * (low + high), high - low};
-      densities[c] += std::log(cell.width);
-      if (cell.width * axes_[a].sharpest > narrow)
-        cell.table = axes_[a].column->cell(cell.middle, cell.width, axes_[a].classes).data();
-      cells[a].push_back(cell);
+std::vector<double> Parzen::log_density(const std::vector<Row>& points) const {
+  std::vector<double> densities(points.size());
+  std::vector<Cell> cells;  // of each axis of each point
+  bool exact = true;
+  for (std::size_t p = 0; p < points.size(); ++p)
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      Cell& cell = cells.emplace_back(Cell{points[p][a], 0});
+      if (axes_[a].kind != Kind::discrete)
+        continue;
+      const auto [low, high] = axes_[a].axis->cell(cell.middle);
+      cell = {0.5 * (low + high), high - low};
+      densities[p] += std::log(cell.width);
+      exact = false;
     }
-  std::vector<LogSum> sums(count);
+  std::vector<LogSum> sums(points.size());
   std::array<double, block> terms;
-  for (std::size_t start = 0; start < kernels_; start += block)
-    for (std::size_t c = 0; c < count; ++c) {
-      std::copy_n(base_.begin() + static_cast<std::ptrdiff_t>(start), block, terms.begin());
-      for (std::size_t a = 0; a < axes_.size(); ++a) {
-        const Kernels& kernels = axes_[a];
-        const double x = points[a * count + c];
-        if (kernels.kind == Kind::continuous) {
-          add_normal(terms.data(), &kernels.mean[start], &kernels.inverse[start], x);
-        } else if (kernels.kind == Kind::categorical) {
-          add_match(terms.data(), &kernels.mean[start], kernels.bonus, x);
-        } else if (const Cell& cell = cells[a][c]; cell.table == nullptr) {
-          const auto add =
-              cell.width * kernels.sharpest > very_narrow ? add_narrow_cell : add_very_narrow_cell;
-          add(terms.data(), &kernels.mean[start], &kernels.inverse[start], cell.middle, cell.width);
-        } else {
-          for (std::size_t i = 0; i < block; ++i)
-            terms[i] += cell.table[kernels.type[start + i]];
-        }
-      }
-      sums[c].add(terms.data());
+  // Backwards: the prior and the newest kernels, often the nearest ones, make most of the others
+  // negligible.
+  for (std::size_t start = base_.size(); start > 0;) {
+    start -= block;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      const std::span at(&cells[p * axes_.size()], axes_.size());
+      LogSum& sum = sums[p];
+      if (!bound(start, at, sum.floor(), terms.data()))
+        continue;
+      for (std::size_t i = 0; i < block; ++i)
+        if (terms[i] > sum.floor())
+          sum.add(exact ? terms[i] : log_kernel(start + i, at));
     }
-  for (std::size_t c = 0; c < count; ++c)
-    densities[c] += sums[c].value();
+  }
+  for (std::size_t p = 0; p < points.size(); ++p)
+    densities[p] += sums[p].value();
   return densities;
+}
+
+bool Parzen::bound(std::size_t start, std::span<const Cell> at, double floor, double* terms) const {
+  std::copy_n(base_.begin() + static_cast<std::ptrdiff_t>(start), block, terms);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const Kernels& kernels = axes_[a];
+    const double x = at[a].middle;
+    if (kernels.kind == Kind::continuous)
+      add_normal(terms, &kernels.mean[start], &kernels.inverse[start], x);
+    else if (kernels.kind == Kind::categorical)
+      take_mismatch(terms, &kernels.mean[start], kernels.loss, x);
+    else
+      add_nearest(terms, &kernels.mean[start], &kernels.inverse[start], x, 0.5 * at[a].width);
+    if (!(largest(terms) > floor))
+      return false;
+  }
+  return true;
+}
+
+double Parzen::log_kernel(std::size_t kernel, std::span<const Cell> at) const {
+  Scaled product{1, base_[kernel]};
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const Kernels& kernels = axes_[a];
+    if (kernels.kind == Kind::categorical) {
+      product.log -= kernels.mean[kernel] == at[a].middle ? 0 : kernels.loss;
+      continue;
+    }
+    const double inverse = kernels.inverse[kernel];
+    const Scaled mean =
+        cell_mean((at[a].middle - kernels.mean[kernel]) * inverse, at[a].width * inverse);
+    product.factor *= mean.factor;
+    product.log += mean.log;
+    if (product.factor < 1e-150 || product.factor > 1e150)
+      product = {1, product.log + std::log(product.factor)};
+  }
+  return product.log + std::log(product.factor);
 }
 
 }  // namespace troupe::tune::detail

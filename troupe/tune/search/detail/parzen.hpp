@@ -5,9 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 /// Parzen estimators over points of the unit cube: mixtures of one product kernel an observation.
@@ -26,38 +24,20 @@ public:
   /// Observations that have a coordinate, in its ascending order. Not for categories.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
-  /// A normal kernel. Equal ones are one class, also those of different suggestions.
-  struct Class {
-    double mean = 0;
-    double inverse = 0;  ///< 1 / width
-  };
   /// What is known of the kernel of an observation.
   struct Kernel {
     double sigma = 0;
     /// log of what it is to be divided by: the integral of exp(-z^2 / 2) over [0, 1].
     double log_norm = 0;
-    std::uint32_t type = 0;  ///< its class; only on discrete axes
   };
   /// The kernel of `observation` when its width is `sigma`. Remembered, since few widths change
   /// from one suggestion to the next.
-  [[nodiscard]] const Kernel& kernel(std::size_t observation, double sigma, bool discrete);
-  /// The number of a class, a new one where it was not there.
-  [[nodiscard]] std::uint32_t class_of(double mean, double inverse);
-  [[nodiscard]] std::size_t classes() const { return classes_.size(); }
-  /// What some classes have in the cell around `middle`, by the number of the class; valid until
-  /// the next call of anything else. Remembered too.
-  [[nodiscard]] const std::vector<double>& cell(double middle, double width,
-                                                std::span<const std::uint32_t> classes);
-  /// Forgets classes and cells when they have become many. Estimators made before are void.
-  void trim();
+  [[nodiscard]] const Kernel& kernel(std::size_t observation, double sigma);
 
 private:
   std::vector<double> at_;
   std::vector<std::uint32_t> order_;
   std::vector<Kernel> kernels_;
-  std::vector<Class> classes_;
-  std::map<std::pair<double, double>, std::uint32_t> numbers_;
-  std::map<double, std::vector<double>> cells_;  ///< by their middle; NaN: not computed
 };
 
 struct ParzenOptions {
@@ -87,13 +67,14 @@ public:
          std::span<ParzenColumn> columns, std::span<const std::uint32_t> members,
          std::span<const double> weights, const ParzenOptions& options);
 
-  /// Draws `count` points. Coordinate `a` of point `c` is at [a * count + c]; snapped.
-  [[nodiscard]] std::vector<double> sample(Random& random, std::size_t count) const;
+  /// Coordinates on the axes of the block, in its order.
+  using Row = std::vector<double>;
 
-  /// The log densities of `count` points in the order of `sample`. Discrete axes contribute
-  /// probabilities.
-  [[nodiscard]] std::vector<double> log_density(std::span<const double> points,
-                                                std::size_t count) const;
+  /// Draws points; snapped.
+  [[nodiscard]] std::vector<Row> sample(Random& random, std::size_t count) const;
+
+  /// The log density of each point. Discrete axes contribute probabilities.
+  [[nodiscard]] std::vector<double> log_density(const std::vector<Row>& points) const;
 
 private:
   enum class Kind : std::uint8_t { continuous, discrete, categorical };
@@ -101,15 +82,16 @@ private:
   /// The kernels of one axis.
   struct Kernels {
     const Axis* axis = nullptr;
-    ParzenColumn* column = nullptr;
     Kind kind = Kind::continuous;
-    std::vector<double> mean{};            ///< of each kernel; categories: the observed one
-    std::vector<double> inverse{};         ///< 1 / width
-    double sharpest = 1;                   ///< the greatest of those; the prior has 1
-    std::vector<std::uint32_t> classes{};  ///< discrete: those that occur
-    std::vector<std::uint32_t> type{};     ///< discrete: the class of each kernel
-    double miss = 0;   ///< categories: log of the probability of another category
-    double bonus = 0;  ///< and what the observed one has more
+    std::vector<double> mean{};     ///< of each kernel; categories: the observed one
+    std::vector<double> inverse{};  ///< 1 / width
+    double miss = 0;                ///< categories: log of the probability of another category
+    double loss = 0;                ///< and how much less that is than of the observed one
+  };
+  /// Where a point lies on an axis: on a discrete one the cell of its value, else of width 0.
+  struct Cell {
+    double middle = 0;
+    double width = 0;
   };
 
   /// The least width that a kernel may have at `x`.
@@ -122,6 +104,12 @@ private:
   void add_categorical(const ParzenColumn& column, std::span<const std::uint32_t> members,
                        Kernels& kernels);
   double draw(const Kernels& kernels, std::size_t kernel, Random& random) const;
+  /// What the kernels of the block that begins with `start` have at a point at most, as logarithms,
+  /// exact without discrete axes. False, and the terms unfinished, when none exceeds `floor`.
+  [[nodiscard]] bool bound(std::size_t start, std::span<const Cell> at, double floor,
+                           double* terms) const;
+  /// What one kernel has at a point.
+  [[nodiscard]] double log_kernel(std::size_t kernel, std::span<const Cell> at) const;
 
   ParzenOptions options_;
   std::size_t kernels_ = 0;         ///< members and the prior, which is the last

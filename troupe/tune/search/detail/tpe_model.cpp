@@ -106,8 +106,6 @@ bool TpeModel::put(const Ranking& ranking, std::size_t place, Point& point) {
 
 void TpeModel::read(const Design& design, const History& history) {
   columns_.resize(design.size());
-  for (ParzenColumn& column : columns_)
-    column.trim();
   for (std::size_t i = pattern_of_.size(); i < history.size(); ++i) {
     const Point& point = history.all()[i].point;
     std::vector<bool> pattern(design.size());
@@ -181,35 +179,28 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
   const Parzen above(design.axes(), block, columns_, others, weights_of_others(split, others),
                      options);
 
-  const std::size_t count = options_.candidates;
-  const std::vector<double> points = below.sample(random, count);
-  std::vector<double> score = below.log_density(points, count);
-  const std::vector<double> bad = above.log_density(points, count);
-  for (std::size_t c = 0; c < count; ++c)
-    score[c] -= bad[c];
+  std::vector<Parzen::Row> points;  // each once
+  std::set<Parzen::Row> seen;
+  for (Parzen::Row& point : below.sample(random, options_.candidates))
+    if (seen.insert(point).second)
+      points.push_back(std::move(point));
+  std::vector<double> score = below.log_density(points);
+  const std::vector<double> bad = above.log_density(points);
   // Densities are smooth and the edge of what fails is not: they promise most beyond it. The
   // nearest trial knows better.
   constexpr double last = 1e6;
-  std::vector<double> candidate(block.size());
-  for (std::size_t c = 0; c < count && !split.failed.empty(); ++c) {
-    for (std::size_t a = 0; a < block.size(); ++a)
-      candidate[a] = points[a * count + c];
-    if (fails_near(design, block, candidate, split, good, others))
-      score[c] -= last;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    score[p] -= bad[p];
+    if (!split.failed.empty() && fails_near(design, block, points[p], split, good, others))
+      score[p] -= last;
   }
-  std::vector<std::size_t> order(count);
+  std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return score[a] > score[b]; });
   Ranking ranking{block, {}};
-  std::set<std::vector<double>> seen;
-  for (const std::size_t c : order) {
-    std::vector<double> point(block.size());
-    for (std::size_t a = 0; a < block.size(); ++a)
-      point[a] = points[a * count + c];
-    if (seen.insert(point).second)
-      ranking.points.push_back(std::move(point));
-  }
+  for (const std::size_t p : order)
+    ranking.points.push_back(std::move(points[p]));
   return ranking;
 }
 

@@ -33,7 +33,7 @@ private:
   /// Points of one block, the most promising first.
   struct Ranking {
     Block block{};
-    std::vector<std::vector<double>> points{};  ///< different ones; in the order of the block
+    std::vector<Parzen::Row> points{};  ///< different ones
   };
 
   void read(const Design& design, const History& history);
