@@ -114,9 +114,9 @@ std::string Scenario::describe() const {
   const auto& t = definition.tune_config;
   const auto& r = definition.run_config;
   out << "scheduler " << (t.scheduler ? t.scheduler->name() : "fifo") << ", samples "
-      << t.num_samples << ", cpus " << cpus << ", reuse " << t.reuse_actors << ", function "
-      << definition.is_function << ", deterministic " << t.deterministic << ", frequency "
-      << r.checkpoint_config.checkpoint_frequency << ", keep "
+      << t.num_samples.value_or(1) << ", cpus " << cpus << ", reuse " << t.reuse_actors
+      << ", function " << definition.is_function << ", deterministic " << t.deterministic
+      << ", frequency " << r.checkpoint_config.checkpoint_frequency << ", keep "
       << r.checkpoint_config.num_to_keep.value_or(0) << ", max_failures "
       << r.failure_config.max_failures << ", fail_fast " << r.failure_config.fail_fast;
   return out.str();

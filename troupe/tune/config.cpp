@@ -88,9 +88,9 @@ Status check(const TuneConfig& config) {
   for (const std::string& metric : config.constraints)
     if (metric.empty() || metric.size() > limits::max_key_bytes)
       return wrong("TuneConfig.constraints", "the name of a metric is empty or too long");
-  if (config.num_samples == 0 || config.num_samples < -1)
+  if (config.num_samples && (*config.num_samples == 0 || *config.num_samples < -1))
     return wrong("TuneConfig.num_samples",
-                 is(config.num_samples) + "must be 1 or more, or -1 for no end");
+                 is(*config.num_samples) + "must be 1 or more, or -1 for no end");
   if (config.max_concurrent_trials == 0U)
     return wrong("TuneConfig.max_concurrent_trials",
                  "it is 0, so no trial could ever run; leave it out for no limit");

@@ -45,10 +45,11 @@ struct TuneConfig {
   /// experiment ends there. `basic_variant` does not look back: it may draw one twice.
   bool allow_repeats = false;
 
-  /// How often the space is sampled; each grid multiplies it. Fewer trials when a searcher has
-  /// tried every configuration of a finite space before. -1: without end (set a stop or a time
-  /// budget then). Never 0.
-  std::int64_t num_samples = 1;
+  /// How often the space is sampled; each grid multiplies it. Nothing: once, and with a searcher
+  /// that enumerates (`brute_force`) as often as it has configurations. Fewer trials when a
+  /// searcher has tried every configuration of a finite space before. -1: without end (set a stop
+  /// or a time budget then). Never 0.
+  std::optional<std::int64_t> num_samples{};
 
   /// At most so many trials at a time, >= 1. Nothing: as many as the CPUs allow.
   std::optional<std::uint32_t> max_concurrent_trials{};

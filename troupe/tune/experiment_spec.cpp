@@ -5,11 +5,17 @@
 namespace troupe::tune {
 namespace {
 
+std::optional<std::uint64_t> samples_of(const TuneConfig& config, const Searcher& searcher) {
+  if (!config.num_samples)
+    return searcher.enumerates() ? std::nullopt : std::optional<std::uint64_t>(1);
+  if (*config.num_samples < 0)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(*config.num_samples);
+}
+
 void copy_tune_config(const TuneConfig& config, ExperimentSpec& spec) {
   spec.metric = config.metric;
   spec.mode = config.mode;
-  if (config.num_samples > 0)
-    spec.num_samples = static_cast<std::uint64_t>(config.num_samples);
   spec.max_concurrent_trials = config.max_concurrent_trials;
   spec.time_budget = config.time_budget;
   spec.reuse_actors = config.reuse_actors;
@@ -93,6 +99,7 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   (void)detail::adopt_known_results(definition.param_space, spec.known_results);
   copy_run_config(definition.run_config, spec);
   const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();
+  spec.num_samples = samples_of(tune, *searcher);
   const auto scheduler = tune.scheduler ? tune.scheduler : fifo();
   spec.searcher = searcher->name();
   spec.searcher_options = searcher->options();

@@ -95,11 +95,16 @@ void tell_notes(const OpenedStore& store) {
     log::warning(note);
 }
 
-Result<std::optional<std::uint64_t>> planned_trials(const ExperimentSpec& spec,
-                                                    const Searcher* given) {
+struct Plan {
+  std::optional<std::uint64_t> trials{};
+  bool ends = true;  ///< does the search, by itself?
+};
+
+Result<Plan> plan_of(const ExperimentSpec& spec, const Searcher* given) {
   TROUPE_TRY(context, search_context(spec));
   TROUPE_TRY(searcher, searcher_for(spec, given));
-  return searcher->planned(context);
+  const auto trials = searcher->planned(context);
+  return Plan{trials, trials || (searcher->enumerates() && !context.allow_repeats)};
 }
 
 Result<ResumeConfig> resume_config(const RestoreOptions& options) {
@@ -208,7 +213,7 @@ private:
                                 .seed = draw_seed(),
                                 .now_ms = real_clock().wall_ms()}));
     const Searcher* searcher = options_.tune_config.search_alg.get();
-    TROUPE_TRY(planned, planned_trials(spec, searcher));
+    TROUPE_TRY(plan, plan_of(spec, searcher));
     auto known = options_.tune_config.known_results;
     const auto left_out = detail::adopt_known_results(options_.param_space, known);
     TROUPE_TRY(loop, TrialLoop::create(std::move(spec), searcher,
@@ -220,7 +225,7 @@ private:
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = mode}));
     if (left_out)
       log::warning(*left_out);
-    return make_experiment(std::move(loop), std::move(store), planned);
+    return make_experiment(std::move(loop), std::move(store), plan);
   }
 
   Result<std::unique_ptr<Experiment>> open() {
@@ -235,14 +240,14 @@ private:
                             " that a repair had dropped were written again from the events");
     TROUPE_TRY(loop, TrialLoop::restore(*store.journal, searcher, restore_->scheduler.get(),
                                         environment(), resume));
-    TROUPE_TRY(planned, planned_trials(loop->spec(), searcher));
+    TROUPE_TRY(plan, plan_of(loop->spec(), searcher));
     if (loop->status().planned)
-      planned = loop->status().planned;  // with those that were repeated
-    return make_experiment(std::move(loop), std::move(store), planned);
+      plan.trials = loop->status().planned;  // with those that were repeated
+    return make_experiment(std::move(loop), std::move(store), plan);
   }
 
   std::unique_ptr<Experiment> make_experiment(std::unique_ptr<TrialLoop> loop, OpenedStore store,
-                                              std::optional<std::uint64_t> planned) {
+                                              const Plan& plan) {
     tell_notes(store);
     if (verbose_ > 0) {
       log::info(restore_ ? "going on with an experiment" : "starting an experiment",
@@ -250,19 +255,19 @@ private:
                  {"folder", dir_.string()},
                  {"seed", loop->spec().seed},
                  {"cpus", runtime_.cpus()}});
-      warn_of_surprises(loop->spec(), loop->status(), planned);
+      warn_of_surprises(loop->spec(), loop->status(), plan);
     }
     return std::make_unique<Experiment>(runtime_, std::move(loop), std::move(store.journal),
                                         ExperimentOptions{.dir = dir_,
-                                                          .planned = planned,
+                                                          .planned = plan.trials,
                                                           .verbose = verbose_,
                                                           .handle_signals = handle_signals_});
   }
 
   /// What is allowed, but perhaps not what was meant.
   void warn_of_surprises(const ExperimentSpec& spec, const ExperimentRow& status,
-                         std::optional<std::uint64_t> planned) const {
-    if (!planned && !spec.time_budget && spec.stop.empty())
+                         const Plan& plan) const {
+    if (!plan.ends && !spec.time_budget && spec.stop.empty())
       log::warning(
           "nothing ends this experiment: num_samples is -1, and there is neither a "
           "time_budget nor a stop criterion; Ctrl-C stops it");

@@ -1,7 +1,13 @@
 #include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/brute_force.hpp>
+#include <troupe/tune/search/wrappers.hpp>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -34,6 +40,24 @@ TEST_CASE("impossible numbers of the tune configuration are refused by name") {
         std::string::npos);
   CHECK(error_of(check(TuneConfig{.mode = static_cast<Mode>(7)})).find("mode") !=
         std::string::npos);
+}
+
+TEST_CASE("without num_samples there is one, or all of them with a search that enumerates") {
+  const auto samples = [](std::shared_ptr<Searcher> searcher, std::optional<std::int64_t> asked) {
+    ExperimentDefinition definition{.name = "e", .trainable = "T"};
+    definition.param_space = {{"n", randint(0, 5)}};
+    definition.tune_config.search_alg = std::move(searcher);
+    definition.tune_config.num_samples = asked;
+    return make_spec(definition).value_or_throw().num_samples;
+  };
+  CHECK(samples(nullptr, std::nullopt) == 1U);
+  CHECK(samples(basic_variant(), std::nullopt) == 1U);
+  CHECK(samples(brute_force(), std::nullopt) == std::nullopt);
+  CHECK(samples(concurrency_limiter(brute_force(), {.max_concurrent = 2}), std::nullopt) ==
+        std::nullopt);
+  CHECK(samples(brute_force(), 1) == 1U);
+  CHECK(samples(brute_force(), 3) == 3U);
+  CHECK(samples(basic_variant(), -1) == std::nullopt);
 }
 
 TEST_CASE("resources that cannot be counted or are too little to start with are refused by name") {

@@ -1,4 +1,5 @@
 #include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/search/brute_force.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <memory>
@@ -123,6 +124,17 @@ TEST_CASE("an experiment that runs out of configurations says so at its end") {
   enough.finish(1);
   CHECK(enough.status().state == ExperimentState::finished);
   CHECK(enough.status().message.empty());
+}
+
+TEST_CASE("brute force goes through the space when nobody says how many samples there are") {
+  ExperimentDefinition definition;
+  definition.param_space = {{"x", choice({1, 2, 3})}};
+  definition.tune_config.search_alg = brute_force();
+  LoopDriver driver(definition, 1);
+  for (std::uint32_t trial = 0; trial < 3; ++trial)
+    driver.finish(trial);
+  CHECK(driver.status().state == ExperimentState::finished);
+  CHECK(driver.status().created == 3);
 }
 
 TEST_CASE("taking the decisions of a journal again gives the same, suggestions included") {

@@ -26,6 +26,15 @@ TEST_CASE("a permutation of any size gives each number once") {
   }
 }
 
+TEST_CASE("a permutation knows where each number is") {
+  for (const std::uint64_t size : {1ULL, 256ULL, 257ULL, 100003ULL, 1ULL << 40, 1ULL << 63}) {
+    const Permutation order(size, 4, 2);
+    const std::uint64_t step = size / 300 + 1;
+    for (std::uint64_t i = 0; i < size; i += step)
+      REQUIRE(order.place_of(order(i)) == i);
+  }
+}
+
 TEST_CASE("all orders of four numbers are as likely") {
   std::map<std::array<std::uint64_t, 4>, int> counts;
   for (std::uint64_t seed = 0; seed < 24000; ++seed) {

@@ -19,11 +19,11 @@ struct BruteForceOptions {
 
 /// Every configuration of a finite space once, then it is exhausted. Learns nothing and needs no
 /// metric. The order is computed, not stored: a space may have up to 2^63 cells. What conditions
-/// and rules of the space exclude is passed over, at about a million cells a second: a suggestion
-/// takes long where they exclude nearly everything.
+/// and rules of the space exclude is passed over. Where that is nearly everything, the few
+/// configurations are found by giving one parameter after the other its values; a suggestion may
+/// take some seconds once, and ends the search with invalid_argument if that is not enough.
 ///
-/// `TuneConfig::num_samples` limits it as any other searcher, and is 1 if left out: set it to -1 to
-/// try everything.
+/// `TuneConfig::num_samples` limits it as any other searcher. Left out, everything is tried.
 ///
 /// For `TuneConfig::search_alg`; name "brute_force". `setup` says invalid_argument, naming the
 /// parameter, for a space that is not finite.

@@ -121,6 +121,11 @@ public:
   /// hears the same calls in the same order.
   [[nodiscard]] virtual bool instant() const { return false; }
 
+  /// Does it try the configurations of a finite space one after the other, each once, whatever
+  /// comes of them, and end then? An experiment that does not say how many samples it wants has all
+  /// of them, and with any other searcher one.
+  [[nodiscard]] virtual bool enumerates() const { return false; }
+
   /// After `setup` with the same context. How many trials there will be in total; the loop never
   /// asks for more. Nothing: without end.
   [[nodiscard]] virtual std::optional<std::uint64_t> planned(const SearchContext& context) const {

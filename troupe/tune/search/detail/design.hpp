@@ -122,6 +122,10 @@ public:
   /// A whole configuration from elsewhere, with the values of `Domain::adopt`, the constants, and
   /// nothing that the space has not. invalid_argument naming what is missing or does not fit.
   [[nodiscard]] Result<Config> adopt(const Config& given) const;
+  /// Does parameter number `axis` exist at a point? Only the axes before it count.
+  [[nodiscard]] bool open(std::size_t axis, const Point& point) const {
+    return open(gates_[axis], point);
+  }
   /// Cell `index` < cells() of the grid; canonical, so several indices may give the same point.
   [[nodiscard]] Point cell(std::uint64_t index) const;
 

@@ -59,4 +59,20 @@ std::uint64_t Permutation::operator()(std::uint64_t index) const {
   return index;
 }
 
+std::uint64_t Permutation::place_of(std::uint64_t number) const {
+  if (!table_.empty())
+    return static_cast<std::uint64_t>(std::find(table_.begin(), table_.end(), number) -
+                                      table_.begin());
+  do {
+    std::uint64_t row = number / columns_;
+    std::uint64_t column = number % columns_;
+    for (std::uint32_t round = rounds; round > 0; round -= 2) {
+      column = (column + columns_ - mixed(row, round - 1) % columns_) % columns_;
+      row = (row + rows_ - mixed(column, round - 2) % rows_) % rows_;
+    }
+    number = row * columns_ + column;
+  } while (number >= size_);
+  return number;
+}
+
 }  // namespace troupe::tune::detail

@@ -20,6 +20,8 @@ public:
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// The number at place `index` < size.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t index) const;
+  /// The place of `number` < size.
+  [[nodiscard]] std::uint64_t place_of(std::uint64_t number) const;
 
 private:
   [[nodiscard]] std::uint64_t mixed(std::uint64_t half, std::uint32_t round) const;

@@ -22,6 +22,7 @@ public:
   Value options() const override;
   std::unique_ptr<Searcher> clone() const override;
   bool instant() const override { return searcher_->instant(); }
+  bool enumerates() const override { return searcher_->enumerates(); }
   Status setup(const SearchContext& context) override;
   std::optional<std::uint64_t> planned(const SearchContext& context) const override {
     return searcher_->planned(context);
@@ -61,6 +62,7 @@ public:
   Value options() const override;
   std::unique_ptr<Searcher> clone() const override;
   bool instant() const override { return searcher_->instant(); }
+  bool enumerates() const override { return searcher_->enumerates(); }
   Status setup(const SearchContext& context) override;
   std::optional<std::uint64_t> planned(const SearchContext& context) const override;
   Result<Suggestion> suggest(TrialId trial) const override;
