@@ -309,25 +309,32 @@ bool Design::allowed(const Point& point) const {
   return !constrained() || allowed(decode(point));
 }
 
-Config Design::complete(const Config& given, std::uint64_t seed, std::uint64_t stream,
-                        std::uint32_t counter) const {
+template <class ValueOf>
+Config Design::filled(ValueOf value_of) const {
   Config config = constants_;
   Point point(axes_.size(), nowhere);
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (!open(gates_[i], point))
       continue;
-    const Axis& axis = axes_[i];
-    const Value* value = given.find(axis.path());
-    if (value == nullptr) {
-      Random random(seed, stream, RandomPurpose::searcher, crc32c(axis.path(), counter));
-      config.set(axis.path(), axis.sample(random));
-    } else {
-      config.set(axis.path(), axis.domain().adopt(*value).value_or(*value));
-    }
-    point[i] = axis.encode(*config.find(axis.path())).value_or(nowhere);
+    std::optional<Value> value = value_of(i);
+    if (!value)
+      continue;
+    point[i] = axes_[i].encode(*value).value_or(nowhere);
+    config.set(axes_[i].path(), *std::move(value));
   }
   add_fixed(point, config);
   return config;
+}
+
+Config Design::complete(const Config& given, std::uint64_t seed, std::uint64_t stream,
+                        std::uint32_t counter) const {
+  return filled([&](std::size_t i) -> std::optional<Value> {
+    const Axis& axis = axes_[i];
+    if (const Value* value = given.find(axis.path()))
+      return axis.domain().adopt(*value).value_or(*value);
+    Random random(seed, stream, RandomPurpose::searcher, crc32c(axis.path(), counter));
+    return axis.sample(random);
+  });
 }
 
 Result<Config> Design::complete_point(const Config& given, std::uint64_t seed,
@@ -352,24 +359,23 @@ Result<Config> Design::complete_point(const Config& given, std::uint64_t seed,
 }
 
 Result<Config> Design::adopt(const Config& given) const {
-  Config config = constants_;
-  Point point(axes_.size(), nowhere);
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    if (!open(gates_[i], point))
-      continue;
+  Status status;  // the first error
+  Config config = filled([&](std::size_t i) -> std::optional<Value> {
     const Axis& axis = axes_[i];
     const Value* value = given.find(axis.path());
-    if (value == nullptr && optional_[i])
-      continue;
-    if (value == nullptr)
-      return Error(ErrorCode::invalid_argument, "'" + axis.path() + "' is missing");
+    if (!status || (value == nullptr && optional_[i]))
+      return std::nullopt;
+    if (value == nullptr) {
+      status = Error(ErrorCode::invalid_argument, "'" + axis.path() + "' is missing");
+      return std::nullopt;
+    }
     auto adopted = axis.domain().adopt(*value);
-    if (!adopted)
-      return std::move(adopted).error().with_context(axis.path() + " = " + to_json(*value));
-    point[i] = axis.encode(*adopted).value_or(nowhere);
-    config.set(axis.path(), adopted.take());
-  }
-  add_fixed(point, config);
+    if (adopted)
+      return adopted.take();
+    status = std::move(adopted).error().with_context(axis.path() + " = " + to_json(*value));
+    return std::nullopt;
+  });
+  TROUPE_RETURN_IF_ERROR(status);
   return config;
 }
 

@@ -144,6 +144,10 @@ private:
   };
 
   void place(const ParamSpace::Leaf& leaf);
+  /// The configuration in which each parameter that exists, parents first, has the value that
+  /// `value_of(number of the axis)` gives: an optional<Value>; nothing: it stays away.
+  template <class ValueOf>
+  [[nodiscard]] Config filled(ValueOf value_of) const;
   static bool open(const std::vector<Gate>& gates, const Point& point);
   /// Adds the parameters with a single value that exist only at some points.
   void add_fixed(const Point& point, Config& config) const;
