@@ -67,7 +67,6 @@ Status ModelSearcher::setup(const SearchContext& context) {
   design_ = detail::Design(context.space);
   history_ = {};
   taken_.clear();
-  all_taken_ = false;
   created_ = 0;
   points_ = 0;
   TROUPE_RETURN_IF_ERROR(complete_points());
@@ -141,7 +140,7 @@ Result<Suggestion> ModelSearcher::proposal(TrialId trial, bool fresh) const {
       return Suggestion::of(std::move(config),
                             Map{{std::string(note_model), std::move(proposal.note)}});
   }
-  if (all_taken_ && fresh)
+  if (fresh && taken_.all())
     return Suggestion::exhausted();
   if (last && needs_objective())
     if (auto config = nearby(*last, trial, fresh))
@@ -196,25 +195,12 @@ Result<Suggestion> ModelSearcher::random_suggestion(TrialId trial, bool fresh) c
 std::optional<Config> ModelSearcher::unseen_cell(TrialId trial) const {
   const std::uint64_t cells = *design_.cells();
   const std::uint64_t start = random(trial, own_counters - 1).below(cells);
-  taken_.resize(static_cast<std::size_t>(cells / 64 + 1));
-  for (std::uint64_t i = 0; i < cells;) {
-    const std::uint64_t cell = (start + i) % cells;
-    std::uint64_t& word = taken_[static_cast<std::size_t>(cell / 64)];
-    if (cell % 64 == 0 && ~word == 0 && cell + 64 <= cells) {
-      i += 64;
-      continue;
-    }
-    ++i;
-    const std::uint64_t bit = std::uint64_t{1} << (cell % 64);
-    if ((word & bit) != 0)
-      continue;
-    Config config = design_.decode(design_.cell(cell));
-    if (fits(config, true))
-      return config;
-    word |= bit;
-  }
-  all_taken_ = true;
-  return std::nullopt;
+  Config config;
+  const auto found = taken_.find_free(cells, start, [&](std::uint64_t cell) {
+    config = design_.decode(design_.cell(cell));
+    return fits(config, true);
+  });
+  return found ? std::optional(std::move(config)) : std::nullopt;
 }
 
 std::optional<Config> ModelSearcher::tried_before(TrialId trial) const {
@@ -255,7 +241,6 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
 
 void ModelSearcher::amend(TrialId trial, const Config& config) {
   taken_.clear();
-  all_taken_ = false;
   const auto adopted = design_.adopt(config);
   if (adopted)
     history_.amend(trial, *design_.encode(*adopted), detail::fingerprint(*adopted));
@@ -339,7 +324,6 @@ Status ModelSearcher::restore(const Value& state) {
   TROUPE_RETURN_IF_ERROR(restored.restore(*history, design_.size()));
   std::swap(history_, restored);
   taken_.clear();
-  all_taken_ = false;
   Status status = restore_model(*model);
   if (!status) {
     TROUPE_RETURN_IF_ERROR(setup(SearchContext(context_)));

@@ -2,6 +2,7 @@
 
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/detail/history.hpp>
+#include <troupe/tune/search/detail/taken_cells.hpp>
 #include <troupe/tune/search/searcher.hpp>
 
 #include <cstdint>
@@ -101,10 +102,7 @@ private:
   detail::Design design_;
   detail::History history_;
   std::uint64_t created_ = 0;  ///< trials recorded
-  /// Cells of the grid that are excluded or were tried, a bit each, as far as they were looked at;
-  /// spares looking again. Empty: none was.
-  mutable std::vector<std::uint64_t> taken_;
-  mutable bool all_taken_ = false;
+  mutable detail::TakenCells taken_;
   std::uint64_t points_ = 0;  ///< of context_.points_to_evaluate that were suggested
 };
 
