@@ -39,7 +39,7 @@ TEST_CASE("the first result at or beyond a rung counts there, once a trial") {
   results.add(TrialId(8), 9, 0.5, 0);  // reports seldom: the shorter rungs are skipped
   CHECK(losses_at(results, 0) == std::vector<double>{1});
   CHECK(losses_at(results, 1) == std::vector<double>{4});
-  CHECK(losses_at(results, 2) == std::vector<double>{9, 0.5});
+  CHECK(losses_at(results, 2) == std::vector<double>{0.5, 9});
   CHECK(results.rungs().size() == 3);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a trial that fails is the worst at every rung it had reached") {
   results.add(TrialId(2), 1, 0.2, 0);
   results.fail(TrialId(1));
   results.fail(TrialId(3));
-  CHECK(losses_at(results, 0) == std::vector<double>{inf, 0.2, inf});
+  CHECK(losses_at(results, 0) == std::vector<double>{0.2, inf, inf});
   CHECK(losses_at(results, 1) == std::vector<double>{inf});
 }
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,12 +93,8 @@ private:
       const std::size_t good = std::max(least, share);
       if (count < good + least)
         continue;
-      std::vector<RungResults::Entry> entries = *rung;
-      std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.violation, a.loss) < std::tie(b.violation, b.loss);
-      });
       std::vector<Point> points;
-      for (const RungResults::Entry& entry : entries)
+      for (const RungResults::Entry& entry : *rung)
         if (const Observation* observation = history().find(entry.trial))
           points.push_back(observation->point);
       if (points.size() < count)

@@ -1,7 +1,9 @@
 #include <troupe/tune/search/detail/rung_results.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace troupe::tune::detail {
@@ -31,7 +33,12 @@ void RungResults::put(std::size_t rung, Entry entry) {
   if (rungs_.size() <= rung)
     rungs_.resize(rung + 1);
   reached_[entry.trial.value] = rung + 1;
-  rungs_[rung].push_back(entry);
+  std::vector<Entry>& entries = rungs_[rung];
+  const auto place =
+      std::upper_bound(entries.begin(), entries.end(), entry, [](const Entry& a, const Entry& b) {
+        return std::tie(a.violation, a.loss) < std::tie(b.violation, b.loss);
+      });
+  entries.insert(place, entry);
 }
 
 void RungResults::add(TrialId trial, std::uint64_t step, double loss, double violation) {
@@ -47,12 +54,14 @@ void RungResults::fail(TrialId trial) {
   constexpr double worst = std::numeric_limits<double>::infinity();
   if (!reached_.contains(trial.value))
     put(0, {trial, worst, worst});
-  for (std::vector<Entry>& rung : rungs_)
-    for (Entry& entry : rung)
-      if (entry.trial == trial) {
-        entry.violation = worst;
-        entry.loss = worst;
-      }
+  for (std::vector<Entry>& rung : rungs_) {
+    const auto found = std::find_if(rung.begin(), rung.end(),
+                                    [&](const Entry& entry) { return entry.trial == trial; });
+    if (found == rung.end())
+      continue;
+    *found = {trial, worst, worst};
+    std::rotate(found, found + 1, rung.end());
+  }
 }
 
 Value RungResults::save() const {

@@ -33,7 +33,8 @@ public:
   /// The trial failed: whatever it had reached before is worth nothing.
   void fail(TrialId trial);
 
-  /// The results of each rung, the shortest rung first, in the order in which they came.
+  /// The results of each rung, the shortest rung first: the best first, equal ones in the order in
+  /// which they came.
   [[nodiscard]] const std::vector<std::vector<Entry>>& rungs() const { return rungs_; }
 
   [[nodiscard]] Value save() const;
@@ -46,7 +47,7 @@ private:
 
   std::uint64_t grace_ = 1;
   double factor_ = 4;
-  std::vector<std::vector<Entry>> rungs_;
+  std::vector<std::vector<Entry>> rungs_;                   ///< sorted
   std::unordered_map<std::uint32_t, std::size_t> reached_;  ///< rungs below are done with
 };
 
