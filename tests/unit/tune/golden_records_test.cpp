@@ -9,6 +9,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/example_event.hpp>
 
 #include "loop_driver.hpp"
 
@@ -167,34 +168,6 @@ ExperimentSpec experiment_spec_v3() {
   return spec;
 }
 
-/// Every kind of decision and action, with one body.
-EventRecord event(RecordedBody body) {
-  EventRecord record;
-  record.run_time = std::chrono::milliseconds(1500);
-  record.wall_ms = 1'700'000'000'123;
-  record.body = std::move(body);
-  Decision& decision = record.decision;
-  decision.trial = TrialId(4);
-  decision.accepted = true;
-  decision.verdict = Verdict::pause;
-  decision.outcome = Outcome::unfinished;
-  decision.reason = "r";
-  decision.save = 5;
-  decision.save_score = 0.25;
-  decision.commit = true;
-  decision.deleted = {1, 2};
-  decision.schedule = ScheduleDecision{ScheduleAction::go_on, "", List{1, 2}};
-  decision.actions = {CreateTrial{TrialId(5), "T_00005", "d", {{"x", 1}}, 3, TrialId(1)},
-                      StartTrial{{TrialId(5), 1}, WorkerId(3), true},
-                      EndTrial{TrialId(6), "r"},
-                      HaltTrial{TrialId(7), true, "r"},
-                      EndWorker{WorkerId(9)},
-                      EndSearch{true, true, "r"},
-                      Drain{ExperimentState::failed, "r"},
-                      FinishExperiment{ExperimentState::finished, "m"}};
-  return record;
-}
-
 TEST_CASE("rows of every released format are read, and written the same") {
   check_golden("experiment_spec", experiment_spec());
   check_golden("experiment_spec", experiment_spec_v2(), 2);
@@ -213,39 +186,45 @@ TEST_CASE("events of every released format are read, and written the same") {
   const TrialKey key{TrialId(4), 1};
   ResumeConfig resume;
   resume.errored = Resume::restart;
-  check_golden("event_run_began", event(RunBegan{true, 2.5, resume}));
-  check_golden("event_run_began", event(RunBegan{true, 2.5, resume, std::uint64_t{1} << 34}), 2);
-  check_golden("event_worker_started", event(WorkerStarted{worker, 4711, "host"}));
-  check_golden("event_trial_started", event(TrialStarted{worker, key, 9, 2, {3, 4}, "note"}));
-  check_golden("event_reset_refused", event(ResetRefused{worker, key}));
-  check_golden("event_reported",
-               event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, true, true, checkpoint()}));
-  EventRecord stopped = event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, false, false, {}});
+  check_golden("event_run_began", example_event(RunBegan{true, 2.5, resume}));
+  check_golden("event_run_began",
+               example_event(RunBegan{true, 2.5, resume, std::uint64_t{1} << 34}), 2);
+  check_golden("event_worker_started", example_event(WorkerStarted{worker, 4711, "host"}));
+  check_golden("event_trial_started",
+               example_event(TrialStarted{worker, key, 9, 2, {3, 4}, "note"}));
+  check_golden("event_reset_refused", example_event(ResetRefused{worker, key}));
+  check_golden(
+      "event_reported",
+      example_event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, true, true, checkpoint()}));
+  EventRecord stopped =
+      example_event(Reported{worker, key, 7, 9, {{"loss", 0.5}}, false, false, {}});
   stopped.decision.ending = Ending::stopped;
   check_golden("event_reported", stopped, 3);
-  check_golden("event_checkpoint_saved", event(CheckpointSaved{worker, key, checkpoint()}));
-  check_golden("event_trial_ended", event(TrialEnded{worker, key, true, false}));
+  check_golden("event_checkpoint_saved", example_event(CheckpointSaved{worker, key, checkpoint()}));
+  check_golden("event_trial_ended", example_event(TrialEnded{worker, key, true, false}));
   TrialFailed failed;
   failed.worker = worker;
   failed.key = key;
   failed.message = "std::runtime_error: as asked";
-  check_golden("event_trial_failed", event(failed));
+  check_golden("event_trial_failed", example_event(failed));
   check_golden("event_worker_exited",
-               event(WorkerExited{worker, FailureKind::infrastructure, "signal 9"}));
-  check_golden("event_tick", event(Tick{}));
-  check_golden("event_stop_requested", event(StopRequested{"SIGINT"}));
+               example_event(WorkerExited{worker, FailureKind::infrastructure, "signal 9"}));
+  check_golden("event_tick", example_event(Tick{}));
+  check_golden("event_stop_requested", example_event(StopRequested{"SIGINT"}));
   check_golden("event_errored_taken",
-               event(ErroredTaken{Resume::restart, {trial_row()}, {{checkpoint_row()}}}));
+               example_event(ErroredTaken{Resume::restart, {trial_row()}, {{checkpoint_row()}}}));
   check_golden("event_errored_taken",
-               event(ErroredTaken{Resume::resume, {trial_row_v2()}, {{checkpoint_row()}}}), 2);
+               example_event(ErroredTaken{Resume::resume, {trial_row_v2()}, {{checkpoint_row()}}}),
+               2);
   check_golden("event_errored_taken",
-               event(ErroredTaken{Resume::resume, {trial_row_v3()}, {{checkpoint_row()}}}), 3);
+               example_event(ErroredTaken{Resume::resume, {trial_row_v3()}, {{checkpoint_row()}}}),
+               3);
   Suggested suggested;
   suggested.trial = TrialId(5);
   suggested.kind = Suggestion::Kind::config;
   suggested.error = "e";
-  check_golden("event_suggested", event(suggested));
-  check_golden("event_rows_restored", event(RowsRestored{7}));
+  check_golden("event_suggested", example_event(suggested));
+  check_golden("event_rows_restored", example_event(RowsRestored{7}));
 }
 
 /// The state of a loop is not put together by hand, but by running one.

@@ -5,46 +5,26 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/example_event.hpp>
 
 #include "loop_driver.hpp"
 
 namespace troupe::tune {
 namespace {
 
-EventRecord example_event() {
-  EventRecord event;
-  event.run_time = std::chrono::milliseconds(1500);
-  event.wall_ms = 1'700'000'000'123;
-  event.body = Reported{WorkerId(3),
-                        {TrialId(4), 1},
-                        7,
-                        9,
-                        {{"loss", 0.5}},
-                        true,
-                        true,
-                        LoopDriver::checkpoint(2, 9)};
-  Decision& decision = event.decision;
-  decision.trial = TrialId(4);
-  decision.accepted = true;
-  decision.verdict = Verdict::stop;
-  decision.outcome = Outcome::stopping;
-  decision.reason = "done";
-  decision.save = 5;
-  decision.deleted = {1, 2};
-  decision.schedule = ScheduleDecision{ScheduleAction::go_on, "", List{1, 2}};
-  decision.actions = {CreateTrial{TrialId(5), "T_00005", "d", {{"x", 1}}, 3, TrialId(1)},
-                      StartTrial{{TrialId(5), 0}, WorkerId(3), false},
-                      EndTrial{TrialId(6), "r"},
-                      HaltTrial{TrialId(7), true, "r"},
-                      EndWorker{WorkerId(9)},
-                      EndSearch{true, true, "r"},
-                      Drain{ExperimentState::failed, "r"},
-                      FinishExperiment{ExperimentState::finished, "m"}};
-  return event;
+EventRecord example() {
+  return example_event(Reported{WorkerId(3),
+                                {TrialId(4), 1},
+                                7,
+                                9,
+                                {{"loss", 0.5}},
+                                true,
+                                true,
+                                LoopDriver::checkpoint(2, 9)});
 }
 
 TEST_CASE("every record reads back as it was written") {
-  const std::string bytes = encode(example_event());
+  const std::string bytes = encode(example());
   const auto event = decode<EventRecord>(bytes);
   REQUIRE(event.has_value());
   CHECK(encode(*event) == bytes);
@@ -78,7 +58,7 @@ TEST_CASE("a specification keeps every choice") {
 }
 
 TEST_CASE("damage in any byte of an event is noticed") {
-  const std::string bytes = encode(example_event());
+  const std::string bytes = encode(example());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x20);

@@ -17,9 +17,19 @@ class AskTell {
 public:
   using Losses = std::function<std::vector<double>(const Config&)>;
 
-  /// The losses are those of the objectives of `context`, all of which are minimised.
+  /// The losses are those of the objectives of `context`, all of which are minimised, and behind
+  /// them the values of its constraints.
   AskTell(Searcher& searcher, const SearchContext& context, Losses objective)
       : searcher_(searcher), context_(context), losses_(std::move(objective)) {}
+  /// Goes on where `other` is, with a searcher that has the same state.
+  AskTell(Searcher& searcher, const AskTell& other)
+      : configs(other.configs),
+        losses(other.losses),
+        searcher_(searcher),
+        context_(other.context_),
+        losses_(other.losses_),
+        next_(other.next_),
+        told_(other.told_) {}
 
   /// Creates a trial that runs. False when the searcher is exhausted.
   bool ask() {
@@ -36,8 +46,11 @@ public:
   void tell(Ending ending = Ending::finished, std::int64_t step = 1) {
     const std::vector<double> values = losses_(configs[told_]);
     Metrics metrics{{"training_iteration", step}};
+    const std::size_t objectives = context_.objectives.size();
     for (std::size_t i = 0; i < values.size(); ++i)
-      metrics.set(context_.objectives[i].metric, values[i]);
+      metrics.set(
+          i < objectives ? context_.objectives[i].metric : context_.constraints[i - objectives],
+          values[i]);
     const TrialId id(told_++);
     if (std::isnan(values.at(0)))
       searcher_.on_complete(id, Ending::failed, nullptr);

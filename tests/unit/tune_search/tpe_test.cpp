@@ -274,16 +274,16 @@ TEST_CASE("feasible trials are preferred to better ones that are not") {
     constrained.constraints = {"limit"};
     const auto searcher = tpe();
     searcher->setup(constrained).value_or_throw();
-    for (TrialId id; id.value < 100; id = id.next()) {
-      const Suggestion next = searcher->suggest(id).value_or_throw();
-      searcher->record(id, next.config, next.note);
-      const double limit = 0.5 - at(next.config, "x0");  // a quarter of the space is feasible
-      const double loss = sphere(next.config)[0];        // and the best point is not
-      if (limit <= 0)
-        best = std::min(best, loss);
-      feasible += id.value >= 60 && limit <= 0;
-      Metrics metrics{{"loss", loss}, {"limit", limit}, {"training_iteration", 1}};
-      searcher->on_complete(id, Ending::finished, &metrics);
+    // A quarter of the space is feasible, and the best point is not.
+    AskTell search(*searcher, constrained, [](const Config& config) {
+      return std::vector{sphere(config)[0], 0.5 - at(config, "x0")};
+    });
+    search.run(100);
+    for (std::size_t i = 0; i < 100; ++i) {
+      if (search.losses[i][1] > 0)
+        continue;
+      best = std::min(best, search.losses[i][0]);
+      feasible += i >= 60;
     }
   }
   CHECK(feasible > 70);  // of 200; 50 by chance
@@ -333,16 +333,10 @@ TEST_CASE("a search that is saved and restored anywhere goes on alike") {
     const auto restored = tpe();
     restored->setup(context(space, seed)).value_or_throw();
     restored->restore(whole->save()).value_or_throw();
-    for (std::uint32_t i = before; i < before + 8; ++i) {
-      const TrialId id(i);
-      const Suggestion next = restored->suggest(id).value_or_throw();
-      search.ask();
-      REQUIRE(search.configs.back() == next.config);
-      restored->record(id, next.config, next.note);
-      search.tell();
-      Metrics metrics{{"loss", search.losses.back()[0]}, {"training_iteration", 1}};
-      restored->on_complete(id, Ending::finished, &metrics);
-    }
+    AskTell again(*restored, search);
+    search.run(8);
+    again.run(8);
+    REQUIRE(again.configs == search.configs);
   }
 }
 
