@@ -3,6 +3,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "subjects.hpp"
 
@@ -11,21 +12,15 @@
 namespace troupe::tune {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double share_not_asked_for =
-    0.95;  // instrumented, a model takes some twenty times longer
-#else
-constexpr double share_not_asked_for = 0;
-#endif
-
 /// What a searcher needs to be through in seconds.
 SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard) {
   SearcherSuiteOptions options = hard.options;
   options.may_repeat =
       options.may_repeat || subject.repeats || draws_blindly(*subject.searcher, hard.context);
+  options.look_every *= testing::fewer;
   if (hard.name == "10,000 trials")
     // The Gaussian process sees 400 of them and takes a tenth of a second.
-    options.foreign = subject.name == "gp" ? 0.999 : share_not_asked_for;
+    options.foreign = subject.name == "gp" ? 0.999 : testing::instrumented ? 0.95 : 0;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "subjects.hpp"
 
@@ -140,7 +141,7 @@ private:
 
 TEST_CASE("every searcher goes on after a restart as if there had been none") {
   for (const Subject& subject : subjects())
-    for (std::uint64_t seed = 1; seed <= 100; ++seed)
+    for (std::uint64_t seed = 1; seed <= 100 / testing::fewer; ++seed)
       // Gaussian processes of a few points are enough to tell, most of the time.
       CHECK(Restarted(subject, seed, subject.slow && seed > 4 ? 18 : 50).run() == "");
 }
