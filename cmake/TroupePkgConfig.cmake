@@ -1,3 +1,10 @@
+# Where an installation lies, seen from its .pc files: it may be moved.
+function(_troupe_pkg_config_prefix out)
+  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(${out} "\${pcfiledir}/${up}" PARENT_SCOPE)
+endfunction()
+
 # Writes troupe.pc for our static libraries: everything they link stands in it, because a program
 # that uses pkg-config without --static needs it as well.
 function(troupe_write_pkg_config file)
@@ -50,11 +57,10 @@ function(troupe_write_pkg_config file)
   list(JOIN requires " " requires)
   list(JOIN external_libs " " external_libs)
 
-  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-  string(REGEX REPLACE "/$" "" up "${up}")
+  _troupe_pkg_config_prefix(prefix)
   file(
     WRITE "${file}"
-    "prefix=\${pcfiledir}/${up}
+    "prefix=${prefix}
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
 includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
 
@@ -69,11 +75,10 @@ endfunction()
 
 # Writes troupe-lipo.pc: the searcher lipo and dlib, in front of all that troupe.pc names.
 function(troupe_write_lipo_pkg_config file)
-  file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-  string(REGEX REPLACE "/$" "" up "${up}")
+  _troupe_pkg_config_prefix(prefix)
   file(
     WRITE "${file}"
-    "prefix=\${pcfiledir}/${up}
+    "prefix=${prefix}
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
 
 Name: troupe-lipo
