@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,27 @@ constexpr std::size_t results_shown = 10;
 
 double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
+}
+
+/// Nobody runs the experiment: what ran waits for a restore, and nothing is in use.
+void stop_trials(ProgressSnapshot& snapshot) {
+  snapshot.cpus_used = 0;
+  snapshot.waiting.clear();
+  const auto group = [&](TrialState state) {
+    return std::find_if(snapshot.groups.begin(), snapshot.groups.end(),
+                        [state](const auto& one) { return one.state == to_string(state); });
+  };
+  const auto running = group(TrialState::running);
+  const auto pending = group(TrialState::pending);
+  if (running == snapshot.groups.end())
+    return;
+  if (pending == snapshot.groups.end()) {
+    running->state = to_string(TrialState::pending);
+    return;
+  }
+  pending->count += running->count;
+  std::move(running->rows.begin(), running->rows.end(), std::back_inserter(pending->rows));
+  snapshot.groups.erase(running);
 }
 
 std::string checkpoint_line(const CheckpointRow& row, const std::filesystem::path& trial_dir) {
@@ -39,8 +61,10 @@ std::string checkpoint_line(const CheckpointRow& row, const std::filesystem::pat
 }  // namespace
 
 Result<ExperimentView> ExperimentView::open(const std::filesystem::path& experiment_dir) {
+  const auto driver = driver_of(experiment_dir);  // first: it may end while this reads
   TROUPE_TRY(reader, open_secondary(experiment_dir));
   ExperimentView view(experiment_dir, std::move(reader));
+  view.driver_ = driver;
   TROUPE_TRY(spec, read_spec(*view.reader_));
   view.spec_ = std::move(spec);
   TROUPE_TRY(status, read_status(*view.reader_));
@@ -54,6 +78,7 @@ Result<ExperimentView> ExperimentView::open(const std::filesystem::path& experim
 }
 
 Status ExperimentView::refresh() {
+  driver_ = driver_of(dir_);
   TROUPE_RETURN_IF_ERROR(reader_->refresh());
   TROUPE_TRY(status, read_status(*reader_));
   status_ = std::move(status);
@@ -68,17 +93,19 @@ ProgressSnapshot ExperimentView::snapshot() const {
   ProgressSnapshot snapshot = board_->snapshot(status_.updated_ms, seconds(status_.run_time));
   // Its row is written now and then: the board may have started with an older one.
   snapshot.actor_starts = std::max(snapshot.actor_starts, status_.actor_starts);
+  if (!driver_)
+    stop_trials(snapshot);
   return snapshot;
 }
 
 std::string ExperimentView::state_text() const {
-  if (const auto pid = driver_of(dir_))
-    return "running (process " + std::to_string(*pid) + ")";
-  std::string text(to_string(status_.state));
-  if (status_.state == ExperimentState::running)
-    text = "its process is gone: Tuner::restore goes on";
+  std::string text = experiment_state(status_.state, driver_.has_value());
+  if (driver_)
+    return text + " (process " + std::to_string(*driver_) + ")";
   if (!warnings().empty())
     text += " (damaged: see `troupe doctor`)";
+  if (status_.state == ExperimentState::running)
+    return text + ": its process is gone; Tuner::restore goes on";
   return status_.message.empty() ? text : text + ": " + status_.message;
 }
 
@@ -139,7 +166,7 @@ std::string ExperimentView::trial_text(const TrialRow& row) const {
       out += name + terminal_safe(value) + '\n';
   };
   line("Trial: ", row.name);
-  line("State: ", std::string(to_string(row.state)));
+  line("State: ", std::string(to_string(trial_state(row.state, driver_.has_value()))));
   line("Ended by: ", row.stop_reason);
   line("Note: ", row.note);
   line("Folder: ", (dir_ / row.dir).string());
@@ -176,7 +203,7 @@ std::string ExperimentView::trial_text(const TrialRow& row) const {
 Map ExperimentView::trial_map(const TrialRow& row) const {
   Map map{{"trial_id", row.id.value},
           {"name", row.name},
-          {"state", std::string(to_string(row.state))},
+          {"state", std::string(to_string(trial_state(row.state, driver_.has_value())))},
           {"path", (dir_ / row.dir).string()},
           {"config", row.config},
           {"iteration", row.iteration},
@@ -212,8 +239,8 @@ void ExperimentView::write_json(std::ostream& out) const {
   Map head{{"name", spec_.name},
            {"trainable", spec_.trainable},
            {"path", dir_.string()},
-           {"state", std::string(to_string(status_.state))},
-           {"running", driver_of(dir_).has_value()},
+           {"state", experiment_state(status_.state, driver_.has_value())},
+           {"running", driver_.has_value()},
            {"message", status_.message},
            {"warnings", std::move(warned)},
            {"seed", std::to_string(spec_.seed)},

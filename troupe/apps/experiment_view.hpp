@@ -6,8 +6,10 @@
 #include <troupe/tune/records.hpp>
 #include <troupe/tune/report/progress_board.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -21,8 +23,10 @@ class ExperimentView {
 public:
   static Result<ExperimentView> open(const std::filesystem::path& experiment_dir);
 
-  /// Catches up with the writer.
+  /// Catches up with the writer, if there still is one.
   Status refresh();
+  /// Did a process run the experiment when it was looked at last?
+  bool has_driver() const { return driver_.has_value(); }
 
   const std::filesystem::path& dir() const { return dir_; }
 
@@ -57,6 +61,7 @@ private:
   std::unique_ptr<SecondaryReader> reader_;
   tune::ExperimentSpec spec_;
   tune::ExperimentRow status_;
+  std::optional<std::int64_t> driver_;  ///< the process that runs it
   std::unique_ptr<tune::ProgressBoard> board_;
   std::unique_ptr<tune::ProgressFeed> feed_;
   Sequence position_;

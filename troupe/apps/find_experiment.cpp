@@ -68,4 +68,17 @@ std::optional<int64_t> driver_of(const fs::path& experiment_dir) {
   return lock.l_pid;
 }
 
+std::string experiment_state(tune::ExperimentState recorded, bool has_driver) {
+  if (has_driver)
+    return "running";
+  if (recorded == tune::ExperimentState::running)
+    return "died";
+  return std::string(to_string(recorded));
+}
+
+tune::TrialState trial_state(tune::TrialState recorded, bool has_driver) {
+  using tune::TrialState;
+  return recorded == TrialState::running && !has_driver ? TrialState::pending : recorded;
+}
+
 }  // namespace troupe::apps

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <troupe/base/result.hpp>
+#include <troupe/tune/records.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -24,5 +25,12 @@ Result<std::filesystem::path> storage_path_or_default(const std::filesystem::pat
 
 /// The process that runs the experiment, by the lock on its store; nothing: none does.
 std::optional<int64_t> driver_of(const std::filesystem::path& experiment_dir);
+
+/// The state of an experiment, of which the journal says `recorded`: "running" as long as a process
+/// runs it, "died" when that is gone without a word.
+std::string experiment_state(tune::ExperimentState recorded, bool has_driver);
+
+/// The state of a trial: one that ran when its driver died waits for the next.
+tune::TrialState trial_state(tune::TrialState recorded, bool has_driver);
 
 }  // namespace troupe::apps

@@ -20,24 +20,12 @@ namespace troupe::apps {
 
 namespace {
 
-using tune::ExperimentState;
 using tune::ResultGrid;
 
 struct Options {
   std::string storage_path;
   bool json = false;
 };
-
-/// A state for people: a run whose process is gone is no running one.
-std::string state_text(const ResultGrid& grid) {
-  std::string text(to_string(grid.state()));
-  if (driver_of(grid.experiment_path())) {
-    text = "running";
-  } else if (grid.state() == ExperimentState::running) {
-    text = "died";
-  }
-  return grid.warnings().empty() ? text : text + ", damaged";
-}
 
 std::optional<ResultGrid::Best> best_of(const ResultGrid& grid) {
   if (grid.spec().metric.empty())
@@ -68,15 +56,16 @@ struct Line {
 Line line_of(const std::filesystem::path& dir) {
   Line line{.name = dir.filename().string()};
   try {
+    const bool has_driver = driver_of(dir).has_value();  // first: it may end while this reads
     const ResultGrid grid = ResultGrid::open(dir);
-    // Trials that ran when their driver died wait for the next one.
     using tune::TrialState;
-    const bool driven = driver_of(dir).has_value();
-    line.state = state_text(grid);
+    line.state = experiment_state(grid.state(), has_driver);
+    if (!grid.warnings().empty())
+      line.state += ", damaged";
     line.planned = grid.status().planned;
-    line.running = driven ? grid.num_in(TrialState::running) : 0;
-    line.waiting = grid.num_in(TrialState::running) - line.running +
-                   grid.num_in(TrialState::pending) + grid.num_in(TrialState::paused);
+    line.waiting = grid.num_in(TrialState::pending) + grid.num_in(TrialState::paused);
+    // Trials that ran when their driver died wait for the next one.
+    (has_driver ? line.running : line.waiting) += grid.num_in(TrialState::running);
     line.terminated = grid.num_in(TrialState::terminated);
     line.failed = grid.num_in(TrialState::error);
     line.best = best_of(grid);

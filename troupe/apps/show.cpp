@@ -45,7 +45,6 @@ int follow(ExperimentView& view) {
   const bool live = tune::printer_options_for(STDOUT_FILENO).live;
   tune::LiveRegion region;
   for (;;) {
-    const bool running = driver_of(view.dir()).has_value();
     view.refresh().value_or_throw();
     if (live) {
       std::cout << region.draw(view.text(tune::terminal_columns(STDOUT_FILENO))) << std::flush;
@@ -54,7 +53,7 @@ int follow(ExperimentView& view) {
     }
     if (!std::cout)
       return exit_error;
-    if (!running)
+    if (!view.has_driver())
       return exit_ok;
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }

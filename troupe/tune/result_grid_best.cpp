@@ -146,13 +146,12 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
     }
   }
   if (!best)
-    throw Exception(ErrorCode::not_found,
-                    "no trial of '" + experiment_path().string() + "' has a " +
-                        (filter_nan_and_inf ? "finite " : "") + "result for metric " +
-                        lookup.description() + what_went_wrong(*this));
+    throw Exception(ErrorCode::not_found, "no trial of '" + experiment_path().string() +
+                                              "' has a " + (filter_nan_and_inf ? "finite " : "") +
+                                              "result for metric " + lookup.description() +
+                                              what_went_wrong(*this));
   Best answer;
-  static_cast<Trial&>(answer) =
-      data_->trial(read_trial(reader, *best).value_or_throw());
+  static_cast<Trial&>(answer) = data_->trial(read_trial(reader, *best).value_or_throw());
   answer.metric = lookup.name();
   answer.mode = direction;
   answer.scope = scope;

@@ -1,5 +1,7 @@
 #include <troupe/serialization/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -118,6 +120,43 @@ TEST_CASE("list counts what runs, waits and is over, while it runs and after") {
   CHECK(numbers() == "test running 5 2 0 0 0");
   (void)live.stop();
   CHECK(numbers() == "test interrupted 5 0 2 0 0");
+}
+
+TEST_CASE("where a driver died, show and list say so alike, and no trial runs") {
+  Lab lab;
+  auto options = five_trials(lab);
+  options.tune_config.max_concurrent_trials = 2;
+  LiveRun live(lab, "Endless", options);
+  REQUIRE(live.wait_for_results(10));
+  // A copy has the files that a dead driver leaves, and nobody who runs it. The witness comes
+  // first: what it promises is in the log.
+  const auto died = lab.scratch.path() / "died";
+  std::filesystem::create_directory(died);
+  std::filesystem::copy_file(lab.dir() / "high_water", died / "high_water");
+  std::filesystem::copy(lab.dir() / "store", died / "store",
+                        std::filesystem::copy_options::recursive);
+  (void)live.stop();
+
+  const std::string shown = command(lab, {"show", "died"}).out;
+  CHECK_MESSAGE(has(shown, "State: died: its process is gone"), shown);
+  CHECK(has(shown, "2 PENDING"));
+  CHECK(has(shown, "Resources: 0/"));
+  CHECK_FALSE(has(shown, "RUNNING"));
+  CHECK(has(command(lab, {"show", "died", "--trial", "0"}).out, "State: PENDING"));
+
+  const auto show = parse_json(command(lab, {"show", "died", "--json"}).out);
+  REQUIRE(show.has_value());
+  CHECK(show->as_map().at("state") == Value("died"));
+  CHECK(show->as_map().at("trials/0/state") == Value("PENDING"));
+  const auto list = parse_json(command(lab, {"list", lab.scratch.path().string(), "--json"}).out);
+  REQUIRE(list.has_value());
+  const auto& lines = list->as_list();
+  const auto line = std::find_if(lines.begin(), lines.end(), [](const Value& one) {
+    return one.as_map().at("name") == Value("died");
+  });
+  REQUIRE(line != lines.end());
+  CHECK(line->as_map().at("state") == Value("died"));
+  CHECK(line->as_map().at("waiting") == Value(2));
 }
 
 TEST_CASE("show lists the checkpoints that are there") {
