@@ -96,7 +96,8 @@ private:
   /// Takes the lock, so that nobody starts to write meanwhile; without one there can be no writer.
   Status look_for_writer() {
     std::error_code ignored;
-    if (!fs::exists(folder_ / "LOCK", ignored) && !options_.accept_loss)
+    const fs::path needed = options_.accept_loss ? folder_ : folder_ / "LOCK";
+    if (!fs::exists(needed, ignored))
       return ok();
     auto lock = FolderLock::acquire(folder_, {});
     if (lock) {
@@ -117,9 +118,8 @@ private:
 
   void open() {
     if (auto status = detail::check_folder(folder_, {}); !status) {
-      repairable_ =
-          status.error().code() == ErrorCode::corrupt || status.error().code() == ErrorCode::io;
-      does_not_open(status.error());
+      const ErrorCode code = status.error().code();
+      does_not_open(status.error(), code == ErrorCode::corrupt || code == ErrorCode::io);
     } else if (look_beside_) {
       open_beside();
     } else {
@@ -127,12 +127,16 @@ private:
     }
   }
 
-  void does_not_open(const Error& error) {
-    findings_.add(Severity::damage, folder_.string(), error.message(),
-                  error.code() == ErrorCode::version_mismatch
-                      ? "use the newer Troupe"
-                      : "restore the folder from a backup, or keep what can still be read with "
-                        "`troupe doctor --accept-loss`");
+  void does_not_open(const Error& error, bool repairable = true) {
+    repairable_ = repairable;
+    const char* remedy =
+        "restore the folder from a backup, or keep what can still be read with "
+        "`troupe doctor --accept-loss`";
+    if (!repairable)
+      remedy = "restore the folder from a backup: there is nothing that a repair could keep";
+    if (error.code() == ErrorCode::version_mismatch)
+      remedy = "use the newer Troupe";
+    findings_.add(Severity::damage, folder_.string(), error.message(), remedy);
   }
 
   void open_beside() {
@@ -177,7 +181,6 @@ private:
     if (cut)
       return use(cut.take(), Source::cut);
     does_not_open(refused.error());
-    repairable_ = true;
   }
 
   void use(Database database, Source source) {

@@ -82,6 +82,23 @@ TEST_CASE("where there is no store the doctor says so") {
   CHECK(run_doctor(f.dir).error().code() == ErrorCode::not_found);
 }
 
+TEST_CASE("no repair is advised where nothing is left, and trying one says so") {
+  Fixture f;
+  make_store(f.dir, 3);
+  fs::remove_all(store_folder(f.dir));
+  const Files before = files_below(f.dir);
+  for (const bool accept_loss : {false, true}) {
+    const DoctorReport report = run_doctor(f.dir, {.accept_loss = accept_loss}).value_or_throw();
+    CHECK_FALSE(report.healthy());
+    CHECK_FALSE(report.repair);
+    const std::string text = report.to_text();
+    CHECK_MESSAGE(text.find("backup") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("accept-loss") == std::string::npos, text);
+    CHECK_MESSAGE(text.find("LOCK") == std::string::npos, text);
+  }
+  CHECK(files_below(f.dir) == before);
+}
+
 TEST_CASE("a store in use is looked at beside its writer and not repaired") {
   Fixture f;
   const auto journal = open_journal(f.dir, OpenMode::create);
