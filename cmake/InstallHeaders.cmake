@@ -1,6 +1,8 @@
 # Run at installation: installs the public headers, and of the detail/ headers those that a public
 # header includes, directly or not. Input: headers, root, destination.
-cmake_policy(SET CMP0057 NEW)  # an installation script starts without policies: if(... IN_LIST ...)
+# An installation script starts without policies.
+cmake_policy(PUSH)
+cmake_policy(VERSION 3.25)
 set(queue ${headers})
 list(FILTER queue EXCLUDE REGEX "/detail/")
 set(chosen ${queue})
@@ -24,3 +26,4 @@ foreach(header IN LISTS chosen)
   cmake_path(GET folder PARENT_PATH folder)
   file(INSTALL "${header}" DESTINATION "${destination}/${folder}")
 endforeach()
+cmake_policy(POP)

@@ -58,14 +58,15 @@ TEST_CASE("a metric that is missing or is no number is an error that helps") {
 }
 
 TEST_CASE("max_time counts training time") {
-  CHECK(matched(max_time(60), {{"time_total_s", 60.5}}) == "time_total_s >= 60");
+  CHECK(matched(max_time(std::chrono::minutes(1)), {{"time_total_s", 60.5}}) ==
+        "time_total_s >= 60");
 }
 
 TEST_CASE("criteria that can never be right are refused") {
   CHECK(!StopCriteria(metric("loss") <= nan).check().has_value());
   CHECK(!StopCriteria(metric("") <= 1).check().has_value());
   CHECK(!StopCriteria(max_iterations(0)).check().has_value());
-  CHECK(!StopCriteria(max_time(-1)).check().has_value());
+  CHECK(!StopCriteria(max_time(std::chrono::seconds(-1))).check().has_value());
   CHECK(!StopCriteria(metric("training_iteration") <= 5).check().has_value());
   CHECK(StopCriteria(max_iterations(1)).check().has_value());
   CHECK(StopCriteria().check().has_value());

@@ -37,6 +37,7 @@ TEST_CASE("one line of a message holds the last line of the output that it ends 
   CHECK(one_line("first\nsecond") == "first");
   CHECK(one_line("called exit(1); last output:\n  one\n  two\n") ==
         "called exit(1); last output: two");
+  CHECK(one_line(std::string(8000, 'x')) == std::string(397, 'x') + "...");
   CHECK(one_line("called exit(1); last output:") == "called exit(1); last output:");
 }
 

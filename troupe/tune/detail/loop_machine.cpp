@@ -48,7 +48,9 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
       ResourceRequest{.cpus = environment.cpus, .memory_bytes = environment.memory_bytes});
   if (const auto why = ledger.impossible(spec.resources))
     return Error(ErrorCode::invalid_argument,
-                 "RunConfig.resources_per_trial can never be granted: " + *why);
+                 "RunConfig.resources_per_trial can never be granted: " + *why +
+                     "; ask for less, or raise RuntimeOptions.cpus where it is lower than what "
+                     "the machine has");
   auto machine = std::unique_ptr<LoopMachine>(new LoopMachine);
   LoopParts& parts = machine->parts_;
   TROUPE_TRY(context, search_context(spec));

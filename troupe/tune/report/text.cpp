@@ -155,14 +155,15 @@ std::string fit_text(std::string_view text, std::size_t width) {
 }
 
 std::string one_line(std::string_view message) {
+  constexpr std::size_t columns = 400;
   std::string line(message.substr(0, message.find('\n')));
   if (!line.ends_with("last output:") || line.size() == message.size())
-    return line;
+    return fit_text(line, columns);
   while (!message.empty() && (message.back() == '\n' || message.back() == ' '))
     message.remove_suffix(1);
   std::string_view last = message.substr(message.rfind('\n') + 1);
   last.remove_prefix(std::min(last.find_first_not_of(' '), last.size()));
-  return line + ' ' + std::string(last);
+  return fit_text(line + ' ' + std::string(last), columns);
 }
 
 std::string short_number(double value, int digits) {

@@ -20,7 +20,7 @@ namespace troupe::tune {
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t width);
 
 /// The first line of a message. Where that ends with "last output:" the last line of the output
-/// follows, because it is what tells most.
+/// follows, because it is what tells most. At most 400 columns: error.txt has all of it.
 [[nodiscard]] std::string one_line(std::string_view message);
 
 /// A number in at most `digits` significant digits, without trailing zeros: 0.1, 1234, 1.2e-07,

@@ -2,6 +2,7 @@
 #include <troupe/serialization/objective.hpp>
 #include <troupe/tune/stop/stop.hpp>
 
+#include <chrono>
 #include <cmath>
 
 namespace troupe::tune {
@@ -53,8 +54,8 @@ StopCriterion max_iterations(std::uint64_t count) {
   return metric("training_iteration") >= static_cast<double>(count);
 }
 
-StopCriterion max_time(double seconds) {
-  return metric("time_total_s") >= seconds;
+StopCriterion max_time(Duration time) {
+  return metric("time_total_s") >= std::chrono::duration<double>(time).count();
 }
 
 Status StopCriteria::check() const {

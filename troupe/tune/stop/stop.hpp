@@ -1,5 +1,6 @@
 #pragma once
 
+#include <troupe/base/clock.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/serialization/value.hpp>
 
@@ -13,7 +14,7 @@
 /// When a trial has done enough: explicit comparisons, as data.
 ///
 ///     .stop = tune::metric("loss") <= 0.1
-///     .stop = {tune::metric("accuracy") >= 0.99, tune::max_iterations(50), tune::max_time(600)}
+///     .stop = {tune::metric("accuracy") >= 0.99, tune::max_iterations(50), tune::max_time(10min)}
 namespace troupe::tune {
 
 enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal };
@@ -67,9 +68,9 @@ inline StopCriterion operator>=(MetricName name, double threshold) {
 
 /// Stops a trial after `count` results.
 StopCriterion max_iterations(std::uint64_t count);
-/// Stops a trial after so many seconds of training, earlier attempts included. A step that runs is
-/// not interrupted.
-StopCriterion max_time(double seconds);
+/// Stops a trial after so much time of training, earlier attempts included. A step that runs is not
+/// interrupted.
+StopCriterion max_time(Duration time);
 
 /// Any of the criteria ends a trial. Empty: a trial ends by itself.
 struct StopCriteria {

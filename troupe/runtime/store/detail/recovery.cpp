@@ -1,6 +1,5 @@
 #include <troupe/base/fault_point.hpp>
 #include <troupe/base/file.hpp>
-#include <troupe/base/log.hpp>
 #include <troupe/base/version.hpp>
 #include <troupe/runtime/store/detail/recovery.hpp>
 #include <troupe/runtime/store/detail/witness.hpp>
@@ -220,8 +219,6 @@ Result<Recovered> recover_store(const fs::path& experiment_dir, const Platform& 
   if (!(end == plan.facts.end))
     return Error(ErrorCode::unavailable,
                  folder.string() + ": the store changed while it was opened: try again");
-  for (const std::string& note : notes)
-    log::warning(note);
   return Recovered{std::move(database), std::move(plan.facts), std::move(notes)};
 }
 
