@@ -1,3 +1,5 @@
+#include <troupe/base/metrics_registry.hpp>
+
 #include <set>
 #include <sstream>
 
@@ -42,6 +44,33 @@ TEST_CASE("a reused worker runs one trial after the other") {
     text << best;
     CHECK(has(text.str(), "scope last"));
   }
+}
+
+TEST_CASE("what an experiment does is counted in the numbers of the process") {
+  const auto started = [](const char* isolation) {
+    return MetricsRegistry::global()
+        .counter("troupe_workers_started_total", {{"isolation", isolation}})
+        .value();
+  };
+  const auto& records = MetricsRegistry::global().counter("troupe_journal_records_total");
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    const char* name = isolation == Isolation::process ? "process" : "thread";
+    const auto before = started(name);
+    const auto records_before = records.value();
+    Lab lab;
+    const auto results = tune::Tuner(lab.runtime, "Quadratic",
+                                     {.param_space = {{"x", tune::uniform(-10, 10)}},
+                                      .tune_config = {.metric = "loss", .num_samples = 3},
+                                      .run_config = lab.run(isolation)})
+                             .fit();
+    CHECK(started(name) - before == results.actor_starts());
+    CHECK(records.value() - records_before >= results.num_results());
+  }
+  const std::string text = MetricsRegistry::global().expose();
+  for (const char* name : {"troupe_events_total", "troupe_suggestion_seconds_count",
+                           "troupe_journal_append_seconds_count", "troupe_journal_sync_seconds"})
+    CHECK_MESSAGE(has(text, name), text);
 }
 
 TEST_CASE("a trainable that refuses to be reset gets a fresh worker for each trial") {

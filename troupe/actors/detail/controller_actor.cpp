@@ -1,4 +1,5 @@
 #include <troupe/actors/detail/controller_actor.hpp>
+#include <troupe/actors/detail/controller_metrics.hpp>
 #include <troupe/actors/detail/exception_text.hpp>
 #include <troupe/actors/detail/messages.hpp>
 #include <troupe/actors/detail/user_thread.hpp>
@@ -143,6 +144,7 @@ private:
   void settle() {
     if (done_)
       return;
+    metrics_.update(core_.counters());
     {
       const std::lock_guard lock(parts_.outcome->mutex);
       parts_.outcome->counters = core_.counters();
@@ -208,10 +210,15 @@ private:
   void compute_beside(Compute order) {
     if (!computer_)
       computer_.emplace("troupe-search");
-    computer_->post([computation = order.computation] { computation->run(); },
-                    [computation = order.computation, self = caf::actor_cast<caf::actor>(ctrl())] {
-                      caf::anon_send(self, Computed{computation});
-                    });
+    computer_->post(
+        [computation = order.computation, &seconds = metrics_.suggestion_seconds()] {
+          const TimePoint begin = real_clock().now();
+          computation->run();
+          seconds.observe(std::chrono::duration<double>(real_clock().now() - begin).count());
+        },
+        [computation = order.computation, self = caf::actor_cast<caf::actor>(ctrl())] {
+          caf::anon_send(self, Computed{computation});
+        });
   }
 
   /// A removal that the end of the process cuts off is repeated by a restore.
@@ -299,6 +306,7 @@ private:
   std::unique_ptr<StoreWriter> writer_;
   std::optional<SideThread> computer_;  ///< made with the first computation
   ControllerCore core_;
+  ControllerMetrics metrics_;
   std::unordered_map<WorkerId, Destination> routes_;
   std::atomic<bool> news_pending_{false};
   std::optional<TimePoint> armed_for_;

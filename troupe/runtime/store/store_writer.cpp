@@ -1,3 +1,4 @@
+#include <troupe/base/metrics_registry.hpp>
 #include <troupe/runtime/store/store_writer.hpp>
 
 #include <algorithm>
@@ -20,6 +21,30 @@ std::size_t bytes_of(const std::vector<WriteSet>& writes) {
 std::chrono::steady_clock::time_point to_steady(TimePoint moment) {
   return std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(Duration(moment.ns)));
+}
+
+/// What store writers add to the numbers of the process.
+struct Meters {
+  Counter& records = MetricsRegistry::global().counter("troupe_journal_records_total", {},
+                                                       "Records accepted by journals");
+  Histogram& append_seconds = MetricsRegistry::global().histogram(
+      "troupe_journal_append_seconds", {}, "Appending a batch of records");
+  Histogram& sync_seconds = MetricsRegistry::global().histogram(
+      "troupe_journal_sync_seconds", {}, "Making a group of records durable");
+};
+
+const Meters& meters() {
+  static const Meters all;
+  return all;
+}
+
+/// Calls and tells the histogram how long it took.
+template <class Call>
+auto timed(Histogram& seconds, Call call) {
+  const TimePoint begin = real_clock().now();
+  auto result = call();
+  seconds.observe(std::chrono::duration<double>(real_clock().now() - begin).count());
+  return result;
 }
 
 }  // namespace
@@ -103,11 +128,12 @@ void StoreWriter::append_loop() {
       batch = take_batch();
       appending_ = true;
     }
-    const auto last = journal_.append(batch);
+    const auto last = timed(meters().append_seconds, [&] { return journal_.append(batch); });
     if (!last) {
       fail(last.error());
       break;
     }
+    meters().records.add(batch.size());
     if (!announce_appended(*last, batch.size()))
       break;
   }
@@ -195,7 +221,8 @@ bool StoreWriter::wait_for_group(std::unique_lock<std::mutex>& lock) {
 }
 
 bool StoreWriter::sync_group(Sequence target) {
-  if (const auto durable = journal_.sync(); !durable) {
+  const auto durable = timed(meters().sync_seconds, [&] { return journal_.sync(); });
+  if (!durable) {
     fail(durable.error());
     return false;
   }
