@@ -36,14 +36,19 @@ struct CmaEsGenerations::Entry {
   Cma::Told told;
 };
 
-VectorXd CmaEsGenerations::numeric(const CmaEsProblem& problem, const Point& point) const {
+void CmaEsGenerations::numeric(const CmaEsProblem& problem, const Point& point,
+                               Eigen::Ref<VectorXd> x) const {
   const std::vector<std::size_t>& axes = problem.axes.numeric;
-  VectorXd x(static_cast<Index>(axes.size()));
   for (std::size_t j = 0; j < axes.size(); ++j) {
     const auto index = static_cast<Index>(j);
     const double nowhere = cma_ ? cma_->mean()[index] : 0.5;
     x[index] = exists(point[axes[j]]) ? point[axes[j]] : nowhere;
   }
+}
+
+VectorXd CmaEsGenerations::numeric(const CmaEsProblem& problem, const Point& point) const {
+  VectorXd x(static_cast<Index>(problem.axes.numeric.size()));
+  numeric(problem, point, x);
   return x;
 }
 

@@ -88,6 +88,8 @@ public:
   /// Numeric coordinates. Those that do not exist stay where the distribution is: they neither pull
   /// nor push.
   [[nodiscard]] Eigen::VectorXd numeric(const CmaEsProblem& problem, const Point& point) const;
+  void numeric(const CmaEsProblem& problem, const Point& point,
+               Eigen::Ref<Eigen::VectorXd> x) const;
   /// The point with these numeric coordinates and the likeliest categories, canonical.
   [[nodiscard]] Point point(const CmaEsProblem& problem, const Eigen::VectorXd& x) const;
   /// Squared, from the mean, in units of the deviations of each coordinate alone.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -100,7 +101,10 @@ CmaEsSearcher::Plan CmaEsSearcher::plan() const {
     return made;
   // As many generations as the population may go by without a result.
   if (s.asked > 0 && trials_for_candidates * s.asked >= s.population && s.ahead < s.population) {
-    made.predictions = made.surrogate->predict(problem(), generations_, generations_.candidates());
+    std::vector<const Point*> points;
+    for (const CmaEsGenerations::Candidate& c : generations_.candidates())
+      points.push_back(&c.point);
+    made.predictions = made.surrogate->predict(problem(), generations_, points);
     made.next = generations_;
     made.next->end(problem(), made.predictions);
   }
@@ -120,30 +124,31 @@ void CmaEsSearcher::order_candidates(Plan& plan) const {
   const std::size_t population = next.candidates().size();
   const std::set<std::size_t> taken = next.further();
   std::vector<std::size_t>& order = plan.order.emplace();
-  std::vector<CmaEsGenerations::Candidate> open;
+  std::vector<const Point*> points;
   std::size_t i = 0;
   for (; i < population && order.size() < choice; ++i)
     if (const CmaEsGenerations::Candidate& c = next.candidates()[i];
         !c.trial && c.allowed && !crowded(c.point)) {
       order.push_back(i);
-      open.push_back(c);
+      points.push_back(&c.point);
     }
   const bool trusted = plan.surrogate && plan.surrogate->trusted();
   const std::size_t last =
       (trusted && i == population) || order.empty() ? population + 2 * choice : i;
+  std::deque<Point> beyond;
   for (; i < last && order.size() < choice; ++i) {
     if (taken.contains(i))
       continue;
     if (CmaEsGenerations::Candidate c = next.candidate(problem(), i);
         c.allowed && !crowded(c.point)) {
       order.push_back(i);
-      open.push_back(std::move(c));
+      points.push_back(&beyond.emplace_back(std::move(c.point)));
     }
   }
   plan.beyond = std::max(i, taken.empty() ? population : *taken.rbegin() + 1);
   if (!plan.surrogate)
     return;
-  const std::vector<double> losses = plan.surrogate->predict(problem(), generations_, open);
+  const std::vector<double> losses = plan.surrogate->predict(problem(), generations_, points);
   std::vector<std::size_t> best_first(order.size());
   std::iota(best_first.begin(), best_first.end(), std::size_t{0});
   std::stable_sort(best_first.begin(), best_first.end(),

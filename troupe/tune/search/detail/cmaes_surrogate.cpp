@@ -72,7 +72,7 @@ struct Columns {
   void set(const CmaEsProblem& problem, const CmaEsGenerations& generations, std::size_t column,
            const Point& point) {
     const auto i = static_cast<Index>(column);
-    coordinates.col(i) = generations.numeric(problem, point);
+    generations.numeric(problem, point, coordinates.col(i));
     set_indicators(problem, point, indicators.col(i));
   }
   void finish(const CmaEsGenerations& generations) {
@@ -85,6 +85,7 @@ struct Columns {
 std::vector<const Observation*> nearest(const CmaEsProblem& problem,
                                         const CmaEsGenerations& generations, std::size_t count) {
   std::vector<std::pair<double, const Observation*>> last;
+  last.reserve(looked_at * count);
   const std::vector<Observation>& all = problem.history.all();
   for (auto it = all.rbegin(); it != all.rend() && last.size() < looked_at * count; ++it)
     if (it->over())
@@ -99,6 +100,7 @@ std::vector<const Observation*> nearest(const CmaEsProblem& problem,
     std::sort(last.begin(), last.end(), later);
   }
   std::vector<const Observation*> chosen;
+  chosen.reserve(last.size());
   for (const auto& [distance, observation] : last)
     chosen.push_back(observation);
   return chosen;
@@ -141,12 +143,12 @@ std::optional<CmaEsSurrogate> CmaEsSurrogate::fit(const CmaEsProblem& problem,
   return made;
 }
 
-std::vector<double> CmaEsSurrogate::predict(
-    const CmaEsProblem& problem, const CmaEsGenerations& generations,
-    std::span<const CmaEsGenerations::Candidate> candidates) const {
-  Columns columns(problem, candidates.size());
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    columns.set(problem, generations, i, candidates[i].point);
+std::vector<double> CmaEsSurrogate::predict(const CmaEsProblem& problem,
+                                            const CmaEsGenerations& generations,
+                                            std::span<const Point* const> points) const {
+  Columns columns(problem, points.size());
+  for (std::size_t i = 0; i < points.size(); ++i)
+    columns.set(problem, generations, i, *points[i]);
   columns.finish(generations);
   std::vector<double> losses;
   for (const double value : model_->predict(columns.coordinates, columns.indicators))

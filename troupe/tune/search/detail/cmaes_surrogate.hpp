@@ -23,9 +23,9 @@ public:
   /// Does it order the last results well enough to do without others?
   [[nodiscard]] bool trusted() const { return trusted_; }
   /// The losses foretold.
-  [[nodiscard]] std::vector<double> predict(
-      const CmaEsProblem& problem, const CmaEsGenerations& generations,
-      std::span<const CmaEsGenerations::Candidate> candidates) const;
+  [[nodiscard]] std::vector<double> predict(const CmaEsProblem& problem,
+                                            const CmaEsGenerations& generations,
+                                            std::span<const Point* const> points) const;
   /// Where it is least, as far as that is within reach of the generation that `next` is in, with
   /// the likeliest categories. Nothing when it falls for ever, or a rule forbids the place.
   [[nodiscard]] std::optional<Point> minimum(const CmaEsProblem& problem,

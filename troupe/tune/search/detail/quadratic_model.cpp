@@ -76,23 +76,26 @@ std::optional<QuadraticModel> QuadraticModel::fit(const Eigen::Ref<const MatrixX
   model.kind_ = *kind;
   model.dimensions_ = coordinates.rows();
   model.values_ = values;
-  model.weights_ = weights;
+  model.roots_ = weights.cwiseSqrt();
   const auto count = static_cast<Index>(coefficients(*kind, d, more));
   model.features_.resize(count, coordinates.cols());
-  for (Index i = 0; i < coordinates.cols(); ++i)
+  for (Index i = 0; i < coordinates.cols(); ++i) {
     model.features(coordinates.col(i), extra.col(i), model.features_.col(i));
-  model.scale_ = (model.features_.cwiseAbs2() * weights / weights.sum()).cwiseSqrt();
+    model.features_.col(i) *= model.roots_[i];
+  }
+  MatrixXd equations = MatrixXd::Zero(count, count);
+  equations.selfadjointView<Eigen::Lower>().rankUpdate(model.features_);
+  // In units in which all features are as large.
+  model.scale_ = (equations.diagonal() / weights.sum()).cwiseSqrt();
   for (double& scale : model.scale_)
     scale = scale > 0 ? 1 / scale : 1;
-  model.features_ = model.scale_.asDiagonal() * model.features_;
-  const MatrixXd weighted = model.features_ * weights.cwiseSqrt().asDiagonal();
-  MatrixXd equations = MatrixXd::Zero(count, count);
-  equations.selfadjointView<Eigen::Lower>().rankUpdate(weighted);
+  equations = model.scale_.asDiagonal() * equations * model.scale_.asDiagonal();
   equations.diagonal().array() += ridge * weights.sum();
   equations.diagonal().segment(1 + model.dimensions_, extra.rows()).array() +=
       indicator_ridge * weights.sum();
   model.factor_.compute(equations);
-  model.solution_ = model.factor_.solve(model.features_ * weights.cwiseProduct(values));
+  model.solution_ = model.factor_.solve(
+      model.scale_.cwiseProduct(model.features_ * model.roots_.cwiseProduct(values)));
   if (model.factor_.info() != Eigen::Success || !model.solution_.allFinite())
     return std::nullopt;
   return model;
@@ -110,11 +113,11 @@ VectorXd QuadraticModel::predict(const MatrixXd& coordinates, const MatrixXd& ex
 }
 
 VectorXd QuadraticModel::left_out(Index count) const {
-  const auto data = features_.leftCols(count);
+  const MatrixXd data = scale_.asDiagonal() * features_.leftCols(count);
   const VectorXd leverages = factor_.matrixL().solve(data).colwise().squaredNorm();
-  const VectorXd residuals = values_.head(count) - data.transpose() * solution_;
-  const auto kept = 1 - leverages.cwiseProduct(weights_.head(count)).array();
-  return values_.head(count).array() - residuals.array() / kept.max(1e-6);
+  const VectorXd residuals =
+      values_.head(count) - (data.transpose() * solution_).cwiseQuotient(roots_.head(count));
+  return values_.head(count).array() - residuals.array() / (1 - leverages.array()).max(1e-6);
 }
 
 std::optional<VectorXd> QuadraticModel::minimiser() const {

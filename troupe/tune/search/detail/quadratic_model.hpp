@@ -42,10 +42,10 @@ private:
 
   Kind kind_ = Kind::linear;
   Eigen::Index dimensions_ = 0;
-  Eigen::MatrixXd features_;  ///< of the data, a column each point; scaled
+  Eigen::MatrixXd features_;  ///< of the data, a column each point, times its root
   Eigen::VectorXd values_;
-  Eigen::VectorXd weights_;
-  Eigen::VectorXd scale_;
+  Eigen::VectorXd roots_;  ///< of the weights
+  Eigen::VectorXd scale_;  ///< of the features in the equations
   Eigen::VectorXd solution_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
 };
