@@ -42,7 +42,8 @@ struct CmaEsOptions {
 /// - A generation ends with the first `population` results, whenever they were asked for; those of
 ///   earlier generations are drawn back to a likely distance from the mean instead of being
 ///   dropped. A good regression ends it earlier, with what it foretells of trials that still run.
-/// - Results known before give the first mean and covariance (Nomura et al. 2021).
+/// - Results known before give the first mean and covariance (Nomura et al. 2021), the narrower
+///   the more there are.
 /// - A run ends when all deviations are below a millionth of the range; with a real parameter no
 /// two
 ///   trials are closer than that.

@@ -75,9 +75,9 @@ CmaEsGenerations::CmaEsGenerations(const CmaEsProblem& problem)
   begin_generation(problem);
 }
 
-/// Mean and covariance of the best tenth of what is known, widened by a tenth of the box.
+/// Mean and covariance of the best tenth of what is known, widened by a tenth of the box; by less
+/// the more is known, and the surer it is by that where the best points lie.
 std::optional<Cma> CmaEsGenerations::warm_start(const CmaEsProblem& problem) const {
-  constexpr double width = 0.1;
   std::vector<const Observation*> known;
   for (const Observation& o : problem.history.all())
     if (o.state == Observation::State::complete && o.feasible() && o.losses[0] < infinity)
@@ -86,8 +86,9 @@ std::optional<Cma> CmaEsGenerations::warm_start(const CmaEsProblem& problem) con
     return std::nullopt;
   std::stable_sort(known.begin(), known.end(),
                    [](const Observation* a, const Observation* b) { return better(*a, *b); });
-  known.resize((known.size() + 9) / 10);
   const auto d = static_cast<Index>(problem.axes.numeric.size());
+  const double width = std::min(0.1, static_cast<double>(d) / static_cast<double>(known.size()));
+  known.resize((known.size() + 9) / 10);
   MatrixXd x(d, static_cast<Index>(known.size()));
   for (Index i = 0; i < x.cols(); ++i)
     x.col(i) = numeric(problem, known[static_cast<std::size_t>(i)]->point);
