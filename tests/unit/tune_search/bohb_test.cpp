@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "ask_tell.hpp"
 
@@ -190,7 +191,7 @@ TEST_CASE("a bohb search that is saved and restored anywhere goes on alike") {
   const ParamSpace space{{"kind", choice({"a", "b"})},
                          {"x", when("kind", {"a"}, uniform(-1, 1))},
                          {"n", lograndint(1, 300)}};
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
     const SearchContext context{.space = space, .objectives = {{"loss", Mode::max}}, .seed = seed};
     std::vector<std::shared_ptr<Searcher>> searchers = {bohb()};
     searchers[0]->setup(context).value_or_throw();

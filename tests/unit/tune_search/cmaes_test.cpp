@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "ask_tell.hpp"
 
@@ -347,7 +348,7 @@ TEST_CASE("restarts find what a single run misses") {
 }
 
 TEST_CASE("saved and restored anywhere, the same suggestions follow") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
     SearchContext c = context(seed % 3 == 0 ? box(3) : mixed(), seed);
     if (seed % 3 == 2)
       c.space = {{"a", randint(0, 30)}, {"b", randint(0, 30)}, {"c", choice({1, 2})}};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "tests/unit/tune_search/ask_tell.hpp"
 
@@ -99,7 +100,7 @@ TEST_CASE("a run that is saved and restored at any moment goes on alike") {
   };
   GpOptions options;
   options.startup_trials = 4;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
     const SearchContext context = context_of(space, seed);
     const auto searcher = ready(context, options);
     AskTell loop(*searcher, context, loss);

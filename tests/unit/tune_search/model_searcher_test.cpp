@@ -9,6 +9,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 namespace troupe::tune {
 namespace {
@@ -125,7 +126,7 @@ TEST_CASE("a large finite space of which rules leave little is exhausted, not gi
   // A copy without what the original remembers of its looking answers alike, before and at the end.
   c.allow_repeats = true;
   searcher->setup(c).value_or_throw();
-  for (TrialId id; id.value < 25; id = id.next()) {
+  for (TrialId id; id.value < 25 / testing::fewer; id = id.next()) {
     const Suggestion next = searcher->suggest(id).value_or_throw();
     const auto restored = random_search();
     restored->setup(c).value_or_throw();

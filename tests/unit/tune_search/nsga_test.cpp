@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "ask_tell.hpp"
 
@@ -231,7 +232,7 @@ TEST_CASE("infinite losses, failures and workers that are slow are taken") {
 }
 
 TEST_CASE("a genetic search that is saved anywhere goes on alike") {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
     const auto c = context(box(5), 2, seed);
     NsgaOptions options{.population = 6, .crossover = all_crossovers[seed % 6]};
     if (seed % 2 == 0)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "ask_tell.hpp"
 
@@ -324,7 +325,7 @@ TEST_CASE("a search that is saved and restored anywhere goes on alike") {
   const auto loss = [](const Config& config) -> std::vector<double> {
     return {at(config, "y") * at(config, "n")};
   };
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
     const auto whole = tpe();
     whole->setup(context(space, seed)).value_or_throw();
     AskTell search(*whole, context(space, seed), loss);
