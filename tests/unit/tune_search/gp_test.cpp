@@ -254,6 +254,26 @@ TEST_CASE("16 suggestions without a result are far from each other") {
   CHECK(nearest > 1e-3);
 }
 
+TEST_CASE("of suggestions made at once most are looked for around the best points") {
+  // Rough where it is known, so that the rest of the space promises as much.
+  SearchContext context = context_of({{"x", uniform(0, 1)}});
+  for (int i = 0; i <= 16; ++i)
+    context.known_results.push_back(
+        {{{"x", 0.025 * i}}, {{"loss", i == 4 ? -1.0 : i % 2}}, Ending::finished});
+  std::size_t far = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    context.seed = seed;
+    const auto searcher = ready(context);
+    AskTell loop(*searcher, context, [](const Config&) { return std::vector{0.0}; });
+    for (int i = 0; i < 8; ++i)
+      REQUIRE(loop.ask());
+    far += static_cast<std::size_t>(
+        std::count_if(loop.configs.begin(), loop.configs.end(),
+                      [](const Config& c) { return number(c, "x") > 0.45; }));
+  }
+  CHECK(far <= 17);  // 14 of 40; 22 where all are looked for everywhere
+}
+
 TEST_CASE("a constraint that trials report is satisfied by the best of them") {
   SearchContext context = context_of({{"x", uniform(0, 1)}, {"y", uniform(0, 1)}});
   context.constraints = {"over"};

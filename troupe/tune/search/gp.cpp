@@ -25,6 +25,9 @@ constexpr double smallest_distance = 1e-6;
 /// there, again and again.
 constexpr double polished_gain = 0.003;
 
+/// While others run, at least one suggestion in so many is looked for all over the space.
+constexpr std::size_t everywhere = 8;
+
 /// Rungs lie at its powers, so at those of schedulers with the factor 4 too.
 constexpr double rung_factor = 2;
 
@@ -140,6 +143,13 @@ bool GpSearcher::is_new(const Point& point) const {
   });
 }
 
+bool GpSearcher::turn_to_best(TrialId trial) const {
+  // The more runs near the best points, the more promise the parts of the space that nothing is
+  // known about. One look there in a batch is worth it, not all of them.
+  return context().objectives.size() == 1 &&
+         trial.value % std::min(history().running() + 1, everywhere) != 0;
+}
+
 std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
                                                    const Acquisition& acquisition, const Fits& fits,
                                                    TrialId trial, std::uint32_t attempt) const {
@@ -162,7 +172,7 @@ std::optional<Point> GpSearcher::acquisition_point(const GpData& data,
       (0.5 * main.chosen().head(features_.size()).array()).exp().max(1e-2);
   const GpEffort effort = gp_effort(data.seen.size(), design().size());
   AcquisitionSearch search;
-  search.spread = effort.spread;
+  search.spread = turn_to_best(trial) ? 0 : effort.spread;
   search.near_best = effort.near_best;
   if (sobol_ == nullptr)
     return std::nullopt;

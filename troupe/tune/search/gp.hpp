@@ -40,11 +40,12 @@ struct GpOptions {
 /// parameters under conditions count only where they exist. Suggestions maximise the expected
 /// improvement; with constraints, times the probability that they hold, one model each; with two or
 /// three objectives, the expected growth of the dominated volume. Trials that run are part of the
-/// model, so that many can be suggested at once. Regions where trials fail are avoided, the more
-/// the more trials fail: about one in five, where the best points lie at the edge of one. Stopped
-/// trials count with their last value, but at least the median of the finished ones; while few have
-/// finished, trials are compared after equally many iterations, as many as 2 d + 2 of them reached.
-/// A suggestion takes some 10 ms after 100 trials and some 100 ms after 500 (5 parameters).
+/// model, so that many can be suggested at once; most of these are looked for around the best
+/// points. Regions where trials fail are avoided, the more the more trials fail: about one in five,
+/// where the best points lie at the edge of one. Stopped trials count with their last value, but at
+/// least the median of the finished ones; while few have finished, trials are compared after
+/// equally many iterations, as many as 2 d + 2 of them reached. A suggestion takes some 10 ms after
+/// 100 trials and some 100 ms after 500 (5 parameters).
 ///
 /// For `TuneConfig::search_alg`; name "gp". `setup` says invalid_argument for options out of range
 /// and for more than three objectives.

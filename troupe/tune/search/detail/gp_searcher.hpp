@@ -94,6 +94,8 @@ private:
                                                        const Acquisition& acquisition,
                                                        const Fits& fits, TrialId trial,
                                                        std::uint32_t attempt) const;
+  /// Is the acquisition looked at around the best points alone?
+  [[nodiscard]] bool turn_to_best(TrialId trial) const;
   [[nodiscard]] bool is_new(const Point& point) const;
   [[nodiscard]] bool is_safe(const Point& point, const GpData& data, const Fits& fits) const;
   [[nodiscard]] Value fits_data(const Fits& fits) const;
