@@ -55,6 +55,25 @@ Suggestion::Kind ask(Searcher& searcher, std::uint32_t trial) {
   return next.kind;
 }
 
+TEST_CASE("a wrapper around no searcher is refused") {
+  const auto refused = [](auto make) {
+    try {
+      (void)make();
+      return std::string("made");
+    } catch (const Exception& error) {
+      CHECK(error.code() == ErrorCode::invalid_argument);
+      return error.error().message();
+    }
+  };
+  CHECK(refused([] {
+          return concurrency_limiter(nullptr, {.max_concurrent = 1});
+        }).starts_with("concurrency_limiter: a searcher to wrap is null"));
+  CHECK(refused([] { return repeater(nullptr, 2); }).starts_with("repeater: "));
+  CHECK(refused([] {
+          return switch_searcher(random_search(), nullptr, 2);
+        }).starts_with("switch_searcher: "));
+}
+
 TEST_CASE("no more than the limit run at a time") {
   const auto searcher = concurrency_limiter(random_search(), {.max_concurrent = 2});
   searcher->setup(context).value_or_throw();

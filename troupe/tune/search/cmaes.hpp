@@ -45,12 +45,10 @@ struct CmaEsOptions {
 /// - Results known before give the first mean and covariance (Nomura et al. 2021), the narrower
 ///   the more there are.
 /// - A run ends when all deviations are below a millionth of the range; with a real parameter no
-/// two
-///   trials are closer than that.
+///   two trials are closer than that.
 /// - Failed and infeasible trials rank last, trials that a scheduler stopped before them.
-/// Candidates
-///   that lie next to a failed trial come last: about a fifth fails, also where the best points
-///   lie at the edge of a region where all do.
+/// - Candidates that lie next to a failed trial come last: about a fifth fails, also where the best
+///   points lie at the edge of a region where all do.
 ///
 /// For `TuneConfig::search_alg`; name "cmaes".
 std::shared_ptr<Searcher> cmaes(CmaEsOptions options = {});

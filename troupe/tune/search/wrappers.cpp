@@ -68,18 +68,32 @@ Value detail::SwitchSearcher::options() const {
       {"first", description(*first_)}, {"second", description(*second_)}, {"trials", trials_}};
 }
 
+namespace {
+
+/// A copy of a searcher that a wrapper was given.
+std::unique_ptr<Searcher> copy_of(const std::shared_ptr<Searcher>& searcher, const char* wrapper) {
+  if (searcher == nullptr)
+    throw Exception(ErrorCode::invalid_argument,
+                    std::string(wrapper) + ": a searcher to wrap is null; pass one such as tpe()");
+  return searcher->clone();
+}
+
+}  // namespace
+
 std::shared_ptr<Searcher> concurrency_limiter(std::shared_ptr<Searcher> searcher,
                                               ConcurrencyLimit limit) {
-  return std::make_shared<detail::ConcurrencyLimiter>(searcher->clone(), limit);
+  return std::make_shared<detail::ConcurrencyLimiter>(copy_of(searcher, "concurrency_limiter"),
+                                                      limit);
 }
 
 std::shared_ptr<Searcher> repeater(std::shared_ptr<Searcher> searcher, std::uint32_t repeats) {
-  return std::make_shared<detail::Repeater>(searcher->clone(), repeats);
+  return std::make_shared<detail::Repeater>(copy_of(searcher, "repeater"), repeats);
 }
 
 std::shared_ptr<Searcher> switch_searcher(std::shared_ptr<Searcher> first,
                                           std::shared_ptr<Searcher> second, std::uint64_t trials) {
-  return std::make_shared<detail::SwitchSearcher>(first->clone(), second->clone(), trials);
+  return std::make_shared<detail::SwitchSearcher>(copy_of(first, "switch_searcher"),
+                                                  copy_of(second, "switch_searcher"), trials);
 }
 
 Result<std::unique_ptr<Searcher>> make_wrapper(const std::string& name, const Value& options) {
