@@ -1,6 +1,9 @@
 #pragma once
 
+#include <troupe/base/clock.hpp>
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -59,6 +62,21 @@ private:
   std::vector<double> bounds_;
   std::unique_ptr<std::atomic<std::uint64_t>[]> buckets_;
   std::atomic<double> sum_{0};
+};
+
+/// Observes in a histogram the seconds from its making to its end.
+class HistogramTimer {
+public:
+  explicit HistogramTimer(Histogram& seconds) : seconds_(seconds), begin_(real_clock().now()) {}
+  ~HistogramTimer() {
+    seconds_.observe(std::chrono::duration<double>(real_clock().now() - begin_).count());
+  }
+  HistogramTimer(const HistogramTimer&) = delete;
+  HistogramTimer& operator=(const HistogramTimer&) = delete;
+
+private:
+  Histogram& seconds_;
+  TimePoint begin_;
 };
 
 /// Label names and values. Keep the number of different values small: no trial ids, no paths.

@@ -220,7 +220,8 @@ private:
                                        options_.tune_config.scheduler.get(), environment()));
     TROUPE_RETURN_IF_ERROR(check_location());
     // Only now something is written.
-    TROUPE_RETURN_IF_ERROR(create_experiment_directory(dir_));
+    TROUPE_RETURN_IF_ERROR(create_experiment_directory(dir_).with_context(
+        "RunConfig.storage_path or TROUPE_STORAGE_PATH must name a place that can be written"));
     const OpenMode mode = store_exists(dir_) ? OpenMode::existing : OpenMode::create;
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = mode}));
     if (left_out)
@@ -269,8 +270,9 @@ private:
                          const Plan& plan) const {
     if (!plan.ends && !spec.time_budget && spec.stop.empty())
       log::warning(
-          "nothing ends this experiment: num_samples is -1, and there is neither a "
-          "time_budget nor a stop criterion; Ctrl-C stops it");
+          "nothing ends this experiment: num_samples sets no number of trials, and there is "
+          "neither "
+          "a time_budget nor a stop criterion; Ctrl-C stops it");
     const double at_a_time =
         spec.resources.cpus > 0 ? std::floor(runtime_.cpus() / spec.resources.cpus + 1e-9) : 1e9;
     if (spec.max_concurrent_trials && *spec.max_concurrent_trials > at_a_time)

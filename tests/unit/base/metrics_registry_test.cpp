@@ -12,6 +12,22 @@
 
 using namespace troupe;
 
+TEST_CASE("a timer observes once, also when its block ends by an exception") {
+  Histogram seconds({60});
+  {
+    const HistogramTimer timer(seconds);
+    CHECK(seconds.count() == 0);
+  }
+  CHECK(seconds.count() == 1);
+  try {
+    const HistogramTimer timer(seconds);
+    throw 1;
+  } catch (int) {
+  }
+  CHECK(seconds.count() == 2);
+  CHECK(seconds.sum() >= 0);
+}
+
 TEST_CASE("the exposition is sorted, typed and escaped") {
   MetricsRegistry registry;
   registry.counter("troupe_reports_total", {{"node", "b"}, {"kind", "a\"\\\nz"}}, "Reports.\nAll.")

@@ -62,22 +62,22 @@ Outcome search_disc(const std::string& searcher,
   return outcome;
 }
 
-/// Median of the least losses of 60 trials; 0 at the best. Every sixth one is told as `odd`.
-double search_bowl(const std::string& searcher, double odd) {
-  std::vector<double> losses(searcher == "cmaes" ? 15 : 3, 1.0);  // of so many seeds
-  for (std::size_t seed = 0; seed < losses.size(); ++seed) {
+/// Mean of the least losses of 60 trials; 0 at the best. Every sixth one is told as `odd`.
+double search_bowl(const std::string& searcher, double odd, std::uint64_t seeds) {
+  double mean = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     Optimizer search = optimizer(searcher, {.space = square}, seed);
+    double best = 1;
     for (int i = 0; i < 60; ++i) {
       const auto asked = search.ask();
       const double loss = std::pow(number(asked->config, "x") - 0.3, 2) +
                           std::pow(number(asked->config, "y") - 0.6, 2);
-      losses[seed] = std::min(losses[seed], loss);
+      best = std::min(best, loss);
       search.tell(asked->id, odd != 0 && i % 6 == 4 ? odd : loss);
     }
+    mean += best / static_cast<double>(seeds);
   }
-  const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 2);
-  std::nth_element(losses.begin(), middle, losses.end());
-  return *middle;
+  return mean;
 }
 
 TEST_CASE("a constraint that is NaN or infinite now and then spoils no search") {
@@ -111,9 +111,13 @@ TEST_CASE("a constraint that says only yes or no, by infinity, is learned") {
 TEST_CASE("a loss that is infinite now and then spoils no search") {
   for (const std::string searcher : {"gp", "tpe", "cmaes", "nsga2", "bohb"}) {
     CAPTURE(searcher);
-    const double plain = search_bowl(searcher, 0);
-    CHECK(search_bowl(searcher, infinite) < std::max(10 * plain, 1e-4));
-    CHECK(search_bowl(searcher, not_a_number) < std::max(10 * plain, 1e-4));
+    // Of cmaes few seeds tell little: one in ten ends five times worse than the mean.
+    const bool varies = searcher == "cmaes";
+    const std::uint64_t seeds = varies ? 40 : 3;
+    const double least = varies ? 2e-4 : 1e-4;
+    const double plain = search_bowl(searcher, 0, seeds);
+    CHECK(search_bowl(searcher, infinite, seeds) < std::max(10 * plain, least));
+    CHECK(search_bowl(searcher, not_a_number, seeds) < std::max(10 * plain, least));
   }
 }
 

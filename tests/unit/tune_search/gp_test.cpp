@@ -197,7 +197,8 @@ TEST_CASE("the work of a suggestion grows without jumps") {
       CAPTURE(n);
       // Ten more than ten are twice as many, and their fits cost eight times as much.
       CHECK(work(n + 10, parameters) <= (n <= 20 ? 8 : 3) * work(n, parameters));
-      CHECK(work(n + 10, parameters) >= 0.75 * work(n, parameters));
+      // Where fits are begun anew on one scale instead of two, those of many parameters drop more.
+      CHECK(work(n + 10, parameters) >= (parameters > 10 ? 0.75 : 0.9) * work(n, parameters));
     }
   // A hundred times the parameters are not a hundred times the work.
   for (const std::size_t n : {50U, 100U, 300U})

@@ -212,9 +212,8 @@ private:
       computer_.emplace("troupe-search");
     computer_->post(
         [computation = order.computation, &seconds = metrics_.suggestion_seconds()] {
-          const TimePoint begin = real_clock().now();
+          const HistogramTimer timer(seconds);
           computation->run();
-          seconds.observe(std::chrono::duration<double>(real_clock().now() - begin).count());
         },
         [computation = order.computation, self = caf::actor_cast<caf::actor>(ctrl())] {
           caf::anon_send(self, Computed{computation});

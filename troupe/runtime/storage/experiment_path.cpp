@@ -148,9 +148,7 @@ Result<fs::path> experiment_directory(const fs::path& storage_path, std::string_
 Status create_experiment_directory(const fs::path& experiment_dir) {
   TROUPE_RETURN_IF_ERROR(check_folder_name(experiment_dir.filename().string(), "experiment name"));
   return create_directories(experiment_dir)
-      .with_context(
-          "cannot make the folder of the experiment (RunConfig.storage_path or "
-          "TROUPE_STORAGE_PATH names another place)");
+      .with_context("cannot make the folder of the experiment");
 }
 
 Result<fs::path> create_trial_directory(const fs::path& experiment_dir,

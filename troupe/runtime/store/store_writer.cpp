@@ -38,15 +38,6 @@ const Meters& meters() {
   return all;
 }
 
-/// Calls and tells the histogram how long it took.
-template <class Call>
-auto timed(Histogram& seconds, Call call) {
-  const TimePoint begin = real_clock().now();
-  auto result = call();
-  seconds.observe(std::chrono::duration<double>(real_clock().now() - begin).count());
-  return result;
-}
-
 }  // namespace
 
 StoreWriter::StoreWriter(Journal& journal, StoreWriterOptions options,
@@ -115,6 +106,16 @@ Error StoreWriter::refusal() const {
   return Error(ErrorCode::failed_precondition, "the store writer was stopped");
 }
 
+Result<Sequence> StoreWriter::append(const std::vector<WriteSet>& batch) {
+  const HistogramTimer timer(meters().append_seconds);
+  return journal_.append(batch);
+}
+
+Result<Sequence> StoreWriter::sync() {
+  const HistogramTimer timer(meters().sync_seconds);
+  return journal_.sync();
+}
+
 // -- the append thread --------------------------------------------------------------------------
 
 void StoreWriter::append_loop() {
@@ -128,7 +129,7 @@ void StoreWriter::append_loop() {
       batch = take_batch();
       appending_ = true;
     }
-    const auto last = timed(meters().append_seconds, [&] { return journal_.append(batch); });
+    const auto last = append(batch);
     if (!last) {
       fail(last.error());
       break;
@@ -221,8 +222,7 @@ bool StoreWriter::wait_for_group(std::unique_lock<std::mutex>& lock) {
 }
 
 bool StoreWriter::sync_group(Sequence target) {
-  const auto durable = timed(meters().sync_seconds, [&] { return journal_.sync(); });
-  if (!durable) {
+  if (const auto durable = sync(); !durable) {
     fail(durable.error());
     return false;
   }

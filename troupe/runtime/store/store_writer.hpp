@@ -80,6 +80,8 @@ private:
   void append_loop();
   void sync_loop();
   std::vector<WriteSet> take_batch();
+  Result<Sequence> append(const std::vector<WriteSet>& batch);
+  Result<Sequence> sync();
   bool announce_appended(Sequence last, std::size_t records);
   bool sync_group(Sequence target);
   bool wait_for_group(std::unique_lock<std::mutex>& lock);

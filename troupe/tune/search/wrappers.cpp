@@ -51,6 +51,14 @@ Status check_names(const std::string& wrapper, const Map& options,
   return ok();
 }
 
+/// A copy of a searcher that a wrapper was given.
+std::unique_ptr<Searcher> copy_of(const std::shared_ptr<Searcher>& searcher, const char* wrapper) {
+  if (searcher == nullptr)
+    throw Exception(ErrorCode::invalid_argument,
+                    std::string(wrapper) + ": a searcher to wrap is null; pass one such as tpe()");
+  return searcher->clone();
+}
+
 }  // namespace
 
 Value detail::ConcurrencyLimiter::options() const {
@@ -67,18 +75,6 @@ Value detail::SwitchSearcher::options() const {
   return Map{
       {"first", description(*first_)}, {"second", description(*second_)}, {"trials", trials_}};
 }
-
-namespace {
-
-/// A copy of a searcher that a wrapper was given.
-std::unique_ptr<Searcher> copy_of(const std::shared_ptr<Searcher>& searcher, const char* wrapper) {
-  if (searcher == nullptr)
-    throw Exception(ErrorCode::invalid_argument,
-                    std::string(wrapper) + ": a searcher to wrap is null; pass one such as tpe()");
-  return searcher->clone();
-}
-
-}  // namespace
 
 std::shared_ptr<Searcher> concurrency_limiter(std::shared_ptr<Searcher> searcher,
                                               ConcurrencyLimit limit) {

@@ -75,7 +75,7 @@ Status CmaEsSearcher::begin() {
   axes_ = CmaEsAxes(design());
   index_trials();
   minimum_.reset();
-  neighbours_ = {};
+  neighbours_ = Neighbours(axes_.numeric);
   generations_ = CmaEsGenerations(problem());
   ++change_;
   return ok();
@@ -267,7 +267,7 @@ Status CmaEsSearcher::restore_model(const Value& state) {
                                minimum->as_int() <= std::int64_t{UINT32_MAX})))
     return Error(ErrorCode::corrupt, "the state of the searcher cmaes is incomplete");
   index_trials();
-  neighbours_ = {};
+  neighbours_ = Neighbours(axes_.numeric);
   ++change_;
   TROUPE_TRY(restored, CmaEsGenerations::restore(problem(), *generations));
   generations_ = std::move(restored);
