@@ -24,6 +24,7 @@ struct Registry {
   std::mutex mutex;
   std::set<std::string, std::less<>> names;
   std::map<std::string, Armed, std::less<>> armed;
+  std::map<std::string, std::uint64_t, std::less<>> fired;
 
   void count_armed() {
     detail::armed_fault_points.store(static_cast<std::uint32_t>(armed.size()),
@@ -106,8 +107,8 @@ std::uint64_t FaultPoints::hits(std::string_view name) {
 std::uint64_t FaultPoints::fired(std::string_view name) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.armed.find(name);
-  return found == all.armed.end() ? 0 : found->second.fired;
+  const auto found = all.fired.find(name);
+  return found == all.fired.end() ? 0 : found->second;
 }
 
 Status FaultPoints::arm_from_text(std::string_view text) {
@@ -147,6 +148,7 @@ Status hit_fault_point(const char* name) {
     if (found == all.armed.end() || !acts(found->second))
       return ok();
     kind = found->second.action.kind;
+    ++all.fired[found->first];
   }
   Error error(ErrorCode::unavailable, "fault point '" + std::string(name) + "' was told to fail");
   switch (kind) {

@@ -49,8 +49,9 @@ public:
   static void disarm_all();
   /// The names of all points in this binary (and loaded plugins), sorted, each once.
   [[nodiscard]] static std::vector<std::string> list();
-  /// How often the point was reached while armed, and how often it acted. 0 when not armed.
+  /// How often the point was reached since it was armed; 0 when it is not armed.
   [[nodiscard]] static std::uint64_t hits(std::string_view name);
+  /// How often the point acted in this process, however often it was armed and disarmed.
   [[nodiscard]] static std::uint64_t fired(std::string_view name);
 
   /// Arms what a text asks for: `name=kind[@n][:option=value,...]` joined by ';'. kind is fail,

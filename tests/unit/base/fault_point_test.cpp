@@ -109,12 +109,23 @@ TEST_CASE("throwing works where nothing can be returned, and as a kind") {
 }
 
 TEST_CASE("skip and times bound which hits act") {
+  const std::uint64_t before = FaultPoints::fired("test.guarded");
   const ScopedFault fault("test.guarded", {.skip = 2, .times = 3});
   CHECK(failures(2) == 0);
   CHECK(failures(3) == 3);
   CHECK(failures(5) == 0);
   CHECK(FaultPoints::hits("test.guarded") == 10);
-  CHECK(FaultPoints::fired("test.guarded") == 3);
+  CHECK(FaultPoints::fired("test.guarded") == before + 3);
+}
+
+TEST_CASE("how often a point acted is known after it was disarmed") {
+  const std::uint64_t before = FaultPoints::fired("test.with_value");
+  for (const std::uint64_t skip : {0, 1}) {
+    const ScopedFault fault("test.with_value", {.skip = skip});
+    CHECK(with_value().has_value() == (skip > 0));
+  }
+  CHECK(FaultPoints::fired("test.with_value") == before + 1);
+  CHECK(FaultPoints::fired("test.never_reached") == 0);
 }
 
 TEST_CASE("a probability acts on its share of hits, the same ones for a seed") {
