@@ -26,7 +26,7 @@ struct StoreOptions {
   std::filesystem::path experiment_dir{};  ///< on a local disk; made when a store is created
   OpenMode mode = OpenMode::existing;
   /// The least time between two writes of the witness (three fsyncs each, on a thread of their
-  /// own).
+  /// own). Zero: each sync writes it before it returns, and there is no thread.
   Duration witness_interval = std::chrono::seconds(1);
 };
 

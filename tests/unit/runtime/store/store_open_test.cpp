@@ -317,17 +317,51 @@ TEST_CASE("an older copy that was run again is another history") {
   CHECK(mentions(error.message(), "another history"));
 }
 
-TEST_CASE("the witness follows a sync without closing") {
-  Fixture f;
-  const auto journal = std::move(
+namespace {
+
+std::unique_ptr<Journal> create_with_interval(const fs::path& dir, Duration witness_interval) {
+  return std::move(
       open_store(
-          {.experiment_dir = f.dir, .mode = OpenMode::create, .witness_interval = Duration::zero()})
+          {.experiment_dir = dir, .mode = OpenMode::create, .witness_interval = witness_interval})
           .value_or_throw()
           .journal);
+}
+
+Sequence witnessed(const fs::path& dir) {
+  return detail::read_witness(witness_file(dir)).value_or_throw()->mark.sequence;
+}
+
+}  // namespace
+
+TEST_CASE("the witness follows a sync without closing") {
+  Fixture f;
+  const auto journal = create_with_interval(f.dir, std::chrono::milliseconds(1));
   REQUIRE(journal->append(write_sets(1, 4)));
   REQUIRE(journal->sync());
-  const auto witnessed = [&] {
-    return detail::read_witness(witness_file(f.dir)).value_or_throw()->mark.sequence;
-  };
-  CHECK(eventually([&] { return witnessed() == Sequence(4); }));
+  CHECK(eventually([&] { return witnessed(f.dir) == Sequence(4); }));
+}
+
+TEST_CASE("without an interval a sync returns with the witness written") {
+  Fixture f;
+  const auto journal = create_with_interval(f.dir, Duration::zero());
+  for (const std::uint64_t last : {4, 8}) {
+    REQUIRE(journal->append(write_sets(last - 3, last)));
+    REQUIRE(journal->sync());
+    CHECK(witnessed(f.dir) == Sequence(last));
+  }
+}
+
+TEST_CASE("without an interval, too, a witness that can not be written stops the next write") {
+  Fixture f;
+  const auto journal = create_with_interval(f.dir, Duration::zero());
+  REQUIRE(journal->append(write_sets(1, 4)));
+  {
+    const ScopedFault fault("file.write_atomically.before_rename", {});
+    CHECK(*journal->sync() == Sequence(4));
+  }
+  const auto refused = journal->append(write_sets(5, 6));
+  REQUIRE_FALSE(refused);
+  CHECK(mentions(refused.error().message(), "witness"));
+  CHECK(witnessed(f.dir) == Sequence());
+  CHECK(journal->watermarks().durable == Sequence(4));
 }

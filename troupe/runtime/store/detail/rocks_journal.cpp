@@ -35,7 +35,8 @@ RocksJournal::~RocksJournal() {
 
 Status RocksJournal::start() {
   TROUPE_RETURN_IF_ERROR(write_witness_now());
-  witness_thread_ = std::thread([this] { witness_loop(); });
+  if (witness_interval_ > Duration::zero())
+    witness_thread_ = std::thread([this] { witness_loop(); });
   return ok();
 }
 
@@ -137,6 +138,8 @@ Status RocksJournal::sync_locked() {
   }
   if (auto fault = TROUPE_FAULT_STATUS("store.sync.after"); !fault)
     return fail(std::move(fault).error());
+  if (witness_interval_ <= Duration::zero())
+    follow_with_witness();  // what was synced is durable without it
   return ok();
 }
 
@@ -178,6 +181,15 @@ Status RocksJournal::write_witness_now() {
   return ok();
 }
 
+/// False when it failed: whoever writes next gets it as an error; until then there is nothing to
+/// lose.
+bool RocksJournal::follow_with_witness() {
+  const Status written = write_witness_now();
+  if (!written)
+    log::warning("a store takes no more writes", {{"reason", fail(written.error())}});
+  return written.is_ok();
+}
+
 void RocksJournal::witness_loop() {
   while (true) {
     {
@@ -186,11 +198,8 @@ void RocksJournal::witness_loop() {
       if (ending_)
         return;
     }
-    if (auto status = write_witness_now(); !status) {
-      // Whoever writes next gets it as an error; until then there is nothing to lose.
-      log::warning("a store takes no more writes", {{"reason", fail(std::move(status).error())}});
+    if (!follow_with_witness())
       return;
-    }
     std::unique_lock lock(mutex_);
     to_witness_.wait_for(lock, witness_interval_, [this] { return ending_; });
   }

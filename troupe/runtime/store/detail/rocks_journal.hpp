@@ -17,14 +17,15 @@ namespace troupe::detail {
 ///
 /// `append` is one write without sync: the kernel has it, so that only a loss of power can take it.
 /// `sync` is `SyncWAL`, which does not hold up appends (docs/adr says how it was chosen). The
-/// witness follows on a thread of its own.
+/// witness follows on a thread of its own, or in `sync` where the interval is zero.
 class RocksJournal final : public Journal {
 public:
   RocksJournal(std::filesystem::path experiment_dir, Recovered recovered,
                Duration witness_interval);
   ~RocksJournal() override;
 
-  /// Writes the witness of what was recovered and starts its thread; before anything else.
+  /// Writes the witness of what was recovered and starts its thread if it has one; before anything
+  /// else.
   Status start();
 
   Result<Sequence> append(std::span<const WriteSet> batch) override;
@@ -44,6 +45,7 @@ private:
   Status fill(rocksdb::WriteBatch& out, std::span<const WriteSet> batch, HighWater& end) const;
   Status sync_locked();
   Status write_witness_now();
+  bool follow_with_witness();
   void witness_loop();
   void end_witness_thread();
 
