@@ -1,8 +1,10 @@
 #include "checks.hpp"
 
+#include <troupe/runtime/store/keys.hpp>
 #include <troupe/serialization/json.hpp>
-#include <troupe/tune/experiment_reader.hpp>
+#include <troupe/serialization/record.hpp>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -40,6 +42,54 @@ std::vector<std::string> check_loop(const tune::TrialLoop& loop, const Scenario&
   if (goes_on && running == 0 && pending == 0 && paused > 0)
     problems.push_back("only paused trials are left");
   return problems;
+}
+
+AcceptedOnce::AcceptedOnce(const JournalReader& journal) {
+  tune::for_each_event(journal, Sequence(), [&](Sequence, const EventRecord& event) {
+    (void)look_at(event);  // what is wrong with the journal, check_records says
+    return true;
+  }).value_or_throw();
+}
+
+std::vector<std::string> AcceptedOnce::look_at(const WriteSet& writes) {
+  const EventRecord event = decode<EventRecord>(writes.event).value_or_throw();
+  std::vector<std::string> problems = look_at(event);
+  const auto result = tune::result_of(last_, event);
+  const auto indexed = std::count_if(
+      writes.rows.begin(), writes.rows.end(),
+      [](const RowWrite& row) { return row.table == Table::results && row.value.has_value(); });
+  if (indexed != (result ? 1 : 0))
+    problems.push_back("event " + to_string(last_) + " writes " + std::to_string(indexed) +
+                       " rows into the index of results");
+  if (!result || indexed != 1)
+    return problems;
+  const std::string key =
+      keys::result_key(std::get<Reported>(event.body).key.trial, result->iteration);
+  if (std::none_of(writes.rows.begin(), writes.rows.end(), [&](const RowWrite& row) {
+        return row.table == Table::results && row.key == key;
+      }))
+    problems.push_back("event " + to_string(last_) + " is indexed as another result");
+  return problems;
+}
+
+std::vector<std::string> AcceptedOnce::look_at(const EventRecord& event) {
+  last_ = last_.next();
+  const auto* report = std::get_if<Reported>(&event.body);
+  if (report == nullptr || !event.decision.accepted)
+    return {};
+  std::vector<Sequence>& results = events_[report->key.trial];
+  results.push_back(last_);
+  if (report->iteration == results.size())
+    return {};
+  return {"event " + to_string(last_) + ": result " + std::to_string(report->iteration) +
+          " of trial " + to_string(report->key.trial) + " is accepted out of order or twice"};
+}
+
+std::optional<Sequence> AcceptedOnce::event_of(TrialId trial, std::uint64_t iteration) const {
+  const auto results = events_.find(trial);
+  if (results == events_.end() || iteration == 0 || iteration > results->second.size())
+    return std::nullopt;
+  return results->second[iteration - 1];
 }
 
 std::map<std::pair<TrialId, std::uint64_t>, Metrics> accepted_results(

@@ -3,6 +3,7 @@
 #include <troupe/base/fault_point.hpp>
 #include <troupe/base/file.hpp>
 #include <troupe/runtime/storage/checkpoint_store.hpp>
+#include <troupe/runtime/storage/space.hpp>
 #include <troupe/runtime/store/store.hpp>
 
 #include <fstream>
@@ -13,15 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> points_with(std::initializer_list<std::string_view> prefixes) {
-  std::vector<std::string> points = FaultPoints::list();
-  std::erase_if(points, [&](const std::string& name) {
+void add(std::vector<Fault>& faults, FaultKind kind, std::initializer_list<const char*> prefixes) {
+  for (const std::string& point : FaultPoints::list())
     for (const std::string_view prefix : prefixes)
-      if (name.starts_with(prefix))
-        return false;
-    return true;
-  });
-  return points;
+      if (point.starts_with(prefix))
+        faults.push_back({point, kind});
 }
 
 }  // namespace
@@ -56,8 +53,9 @@ bool MemoryDisk::is_intact(TrialId trial, const CheckpointRef& ref) const {
          found->second.ref.iteration == ref.iteration;
 }
 
-void MemoryDisk::remove(TrialId trial, const CheckpointRef& ref) {
+Status MemoryDisk::remove(TrialId trial, const CheckpointRef& ref) {
   saved_.erase({trial, ref.number});
+  return ok();
 }
 
 std::vector<std::uint32_t> MemoryDisk::numbers(TrialId trial) const {
@@ -68,8 +66,10 @@ std::vector<std::uint32_t> MemoryDisk::numbers(TrialId trial) const {
   return found;
 }
 
-std::vector<std::string> MemoryDisk::fault_points() const {
-  return points_with({"store.append.", "store.sync."});
+FaultMenu MemoryDisk::faults() const {
+  FaultMenu menu;
+  add(menu.running, FaultKind::fail, {"store.append.", "store.sync."});
+  return menu;
 }
 
 // -- on a disk ----------------------------------------------------------------------------------
@@ -77,10 +77,10 @@ std::vector<std::string> MemoryDisk::fault_points() const {
 Status RealDisk::open() {
   journal_ = std::make_unique<MemoryJournal>();
   const OpenMode mode = store_exists(folder_) ? OpenMode::existing : OpenMode::create;
-  // The witness follows each sync at once, so that its faults come up in a short run.
-  TROUPE_TRY(opened, open_store({.experiment_dir = folder_,
-                                 .mode = mode,
-                                 .witness_interval = std::chrono::milliseconds(1)}));
+  // Each sync writes the witness: no thread decides when.
+  TROUPE_TRY(
+      opened,
+      open_store({.experiment_dir = folder_, .mode = mode, .witness_interval = Duration::zero()}));
   journal_ = std::move(opened.journal);
   return ok();
 }
@@ -116,9 +116,8 @@ bool RealDisk::is_intact(TrialId trial, const CheckpointRef& ref) const {
   return verify_checkpoint(trial_dir(trial), ref).has_value();
 }
 
-void RealDisk::remove(TrialId trial, const CheckpointRef& ref) {
-  // What a fault leaves behind here is given up by the journal already.
-  (void)delete_checkpoint(trial_dir(trial), ref).has_value();
+Status RealDisk::remove(TrialId trial, const CheckpointRef& ref) {
+  return delete_checkpoint(trial_dir(trial), ref);
 }
 
 std::vector<std::uint32_t> RealDisk::numbers(TrialId trial) const {
@@ -130,8 +129,24 @@ std::vector<std::uint32_t> RealDisk::numbers(TrialId trial) const {
   return found;
 }
 
-std::vector<std::string> RealDisk::fault_points() const {
-  return points_with({"store.", "file.", "checkpoint."});
+bool RealDisk::is_full() const {
+  return out_of_space(folder_);
+}
+
+/// A kill of the driver at the points of the store needs a process of its own around the store: the
+/// reliability test of the store has one. An exception from a point has somebody who catches it in
+/// what the opener calls and in what user code calls; elsewhere it would be a crash.
+FaultMenu RealDisk::faults() const {
+  FaultMenu menu;
+  for (const FaultKind kind : {FaultKind::fail, FaultKind::throw_error}) {
+    add(menu.creation, kind, {"store.create."});
+    add(menu.opening, kind, {"file.write_atomically."});
+  }
+  add(menu.running, FaultKind::fail,
+      {"checkpoint.", "file.write_atomically.", "storage.space.", "store.append.", "store.sync."});
+  add(menu.running, FaultKind::throw_error, {"checkpoint.write."});
+  add(menu.running, FaultKind::kill, {"checkpoint."});
+  return menu;
 }
 
 }  // namespace troupe::simulation

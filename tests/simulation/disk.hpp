@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "faults.hpp"
+
 namespace troupe::simulation {
 
 /// What survives the driver: the journal and the checkpoints.
@@ -30,12 +32,15 @@ public:
                                      bool damaged) = 0;
   virtual bool has(TrialId trial, const CheckpointRef& ref) const = 0;
   virtual bool is_intact(TrialId trial, const CheckpointRef& ref) const = 0;
-  virtual void remove(TrialId trial, const CheckpointRef& ref) = 0;
+  virtual Status remove(TrialId trial, const CheckpointRef& ref) = 0;
   /// The numbers of those that are there.
   virtual std::vector<std::uint32_t> numbers(TrialId trial) const = 0;
 
-  /// The fault points that lie in it.
-  virtual std::vector<std::string> fault_points() const = 0;
+  /// Is it why something failed?
+  virtual bool is_full() const = 0;
+
+  /// What can strike in it.
+  virtual FaultMenu faults() const = 0;
 };
 
 /// All in memory, with loss of power: fast, for many seeds.
@@ -48,9 +53,10 @@ public:
                              bool damaged) override;
   bool has(TrialId trial, const CheckpointRef& ref) const override;
   bool is_intact(TrialId trial, const CheckpointRef& ref) const override;
-  void remove(TrialId trial, const CheckpointRef& ref) override;
+  Status remove(TrialId trial, const CheckpointRef& ref) override;
   std::vector<std::uint32_t> numbers(TrialId trial) const override;
-  std::vector<std::string> fault_points() const override;
+  bool is_full() const override { return false; }
+  FaultMenu faults() const override;
 
 private:
   struct Saved {
@@ -62,7 +68,8 @@ private:
 };
 
 /// The store and the checkpoints as a run has them, below a folder: for the fault points that need
-/// files.
+/// files. All of it works in the thread that calls, so that a seed says what happens; what RocksDB
+/// does on threads of its own changes nothing that is seen here.
 class RealDisk final : public Disk {
 public:
   explicit RealDisk(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -74,9 +81,10 @@ public:
                              bool damaged) override;
   bool has(TrialId trial, const CheckpointRef& ref) const override;
   bool is_intact(TrialId trial, const CheckpointRef& ref) const override;
-  void remove(TrialId trial, const CheckpointRef& ref) override;
+  Status remove(TrialId trial, const CheckpointRef& ref) override;
   std::vector<std::uint32_t> numbers(TrialId trial) const override;
-  std::vector<std::string> fault_points() const override;
+  bool is_full() const override;
+  FaultMenu faults() const override;
 
 private:
   std::filesystem::path trial_dir(TrialId trial) const;

@@ -5,6 +5,13 @@
 #include "world.hpp"
 
 namespace troupe::simulation {
+namespace {
+
+bool is_full(const Error& error) {
+  return error.code() == ErrorCode::resource_exhausted;
+}
+
+}  // namespace
 
 FakeWorker::FakeWorker(World& world, WorkerId id) : world_(world), id_(id) {}
 
@@ -110,8 +117,10 @@ void FakeWorker::report() {
     if (scenario.function_saves(trial, iteration_)) {
       auto saved = world_.store_checkpoint(trial, next_checkpoint_++, iteration_);
       if (!saved)
-        return fail("report threw: " + saved.error().message());
-      report.checkpoint = saved.take();
+        return die(FailureKind::infrastructure, "killed by SIGKILL while saving");
+      if (!*saved)
+        return fail("report threw: " + saved->error().message(), is_full(saved->error()));
+      report.checkpoint = saved->take();
     }
   } else {
     report.done = iteration_ >= behaviour.length;
@@ -152,10 +161,13 @@ void FakeWorker::save(std::uint32_t number) {
     return fail("save_checkpoint threw");
   const auto saved = world_.store_checkpoint(trial_->key.trial, number, iteration_);
   if (!saved)
-    return fail("the checkpoint was not saved: " + saved.error().message());
+    return die(FailureKind::infrastructure, "killed by SIGKILL while saving");
+  if (!*saved)
+    return fail("the checkpoint was not saved: " + saved->error().message(),
+                is_full(saved->error()));
   if (world_.chance(world_.trouble().worker_dies))
     return die(FailureKind::infrastructure, "killed by SIGKILL from outside after saving");
-  world_.send(CheckpointSaved{id_, trial_->key, *saved}, id_);
+  world_.send(CheckpointSaved{id_, trial_->key, **saved}, id_);
   if (verdict_ == Verdict::go_on && !told_to_leave_)
     step();
   else
@@ -180,10 +192,10 @@ void FakeWorker::end(bool returned) {
     die(FailureKind::infrastructure, "killed by SIGKILL from outside between trials");
 }
 
-void FakeWorker::fail(const std::string& message) {
+void FakeWorker::fail(const std::string& message, bool storage_full) {
   const TrialKey key = trial_->key;
   trial_.reset();
-  world_.send(TrialFailed{id_, key, message}, id_);
+  world_.send(TrialFailed{id_, key, message, storage_full || world_.is_disk_full()}, id_);
 }
 
 void FakeWorker::stop() {

@@ -41,7 +41,7 @@ private:
   void report();
   void save(std::uint32_t number);
   void end(bool returned);
-  void fail(const std::string& message);
+  void fail(const std::string& message, bool storage_full = false);
   void die(FailureKind kind, const std::string& message);
   /// Does it later, unless the worker dies or turns to something else before.
   void later(void (FakeWorker::*what)());

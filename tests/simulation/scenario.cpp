@@ -39,7 +39,7 @@ void add_kills(Scenario& s, Random& random) {
   s.trouble.reset_refused = random.uniform(0, 0.2);
   s.trouble.driver_dies = random.uniform(0.002, 0.03);
   s.trouble.power_loss = random.uniform(0, 0.5);
-  s.trouble.store_fault = random.uniform(0, 0.3);
+  s.trouble.fault = random.uniform(0, 0.3);
   s.trouble.max_deaths = 30;
 }
 
@@ -173,9 +173,27 @@ Scenario random_scenario(std::uint64_t seed) {
 Scenario faults_on_disk(std::uint64_t seed) {
   Scenario s = random_scenario(seed);
   s.trouble.power_loss = 0;  // what was written stays, here
-  s.trouble.store_fault = 0.8;
-  s.trouble.clean_stop = 0.1;
-  s.trouble.opening_fault = 0.5;
+  s.trouble.driver_dies = 0.2;
+  s.trouble.fault = 0.93;
+  s.trouble.clean_stop = 0.03;
+  s.trouble.creation_fault = 1;
+  s.trouble.opening_fault = 0.4;
+  s.trouble.max_deaths = 16;
+  // Most points lie where checkpoints are made and removed.
+  tune::CheckpointConfig& c = s.definition.run_config.checkpoint_config;
+  if (!s.definition.is_function)
+    c.checkpoint_frequency = std::max<std::int64_t>(c.checkpoint_frequency, 1);
+  c.num_to_keep = 1 + static_cast<std::uint32_t>(seed % 2);
+  // A run must last until they have struck.
+  tune::TuneConfig& t = s.definition.tune_config;
+  t.num_samples = std::max<std::int64_t>(t.num_samples.value_or(1), 3);
+  t.time_budget.reset();
+  tune::FailureConfig& f = s.definition.run_config.failure_config;
+  f.fail_fast = false;
+  if (seed % 3 != 0) {
+    f.max_failures = -1;
+    s.poison = false;
+  }
   return s;
 }
 

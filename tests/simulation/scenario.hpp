@@ -28,11 +28,12 @@ struct Trouble {
   double reset_refused = 0;      ///< per reset
   double save_fails = 0;         ///< user failure: per checkpoint
   double damage = 0;             ///< per checkpoint
-  double driver_dies = 0;        ///< per event
+  double driver_dies = 0;        ///< or has a fault waiting for it: per event
   double power_loss = 0;         ///< share of driver deaths
   double clean_stop = 0;         ///< share of driver deaths
-  double store_fault = 0;        ///< share of driver deaths: an armed fault point in the store
-  double opening_fault = 0;      ///< per start of the driver: a fault point is armed before it
+  double fault = 0;              ///< share of driver deaths: a fault point is armed instead
+  double creation_fault = 0;     ///< at the first start: a fault point is armed before it
+  double opening_fault = 0;      ///< the same, per later start
   std::uint32_t max_deaths = 0;  ///< of the driver
 };
 

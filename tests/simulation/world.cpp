@@ -1,13 +1,7 @@
 #include "world.hpp"
 
-#include <troupe/base/fault_point.hpp>
-#include <troupe/tune/experiment_reader.hpp>
-
 #include <algorithm>
-#include <set>
 #include <utility>
-
-#include "checks.hpp"
 
 namespace troupe::simulation {
 namespace {
@@ -24,11 +18,10 @@ World::World(const Scenario& scenario, std::unique_ptr<Disk> disk)
     : scenario_(scenario),
       random_(scenario.seed, std::uint64_t{1} << 41, RandomPurpose::test),
       clock_(TimePoint{1'000'000'000}, 1'700'000'000'000),
-      disk_(std::move(disk)) {}
+      disk_(std::move(disk)),
+      faults_(disk_->faults(), scenario.seed) {}
 
-World::~World() {
-  FaultPoints::disarm_all();
-}
+World::~World() = default;
 
 Duration World::delay() {
   const double draw = random_.uniform();
@@ -38,6 +31,11 @@ Duration World::delay() {
 void World::problem(const std::string& what) {
   if (report_.problems.size() < 20)
     report_.problems.push_back("event " + std::to_string(report_.events) + ": " + what);
+}
+
+void World::note(const std::string& what) {
+  report_.trace.push_back("event " + std::to_string(report_.events) + " at " +
+                          std::to_string(clock_.now().ns) + " ns: " + what);
 }
 
 void World::at(TimePoint when, std::function<void()> what) {
@@ -116,7 +114,7 @@ void World::carry_out(const Command& command) {
       found->second->mark_stopped();
     to_worker(stop->worker, [](FakeWorker& worker) { worker.stop(); });
   } else if (const auto* gone = std::get_if<DeleteCheckpoint>(&command)) {
-    disk_->remove(gone->trial, gone->checkpoint);
+    remove_checkpoint(*gone);
   } else if (const auto* compute = std::get_if<Compute>(&command)) {
     // It may take longer than a step, and the driver may be gone when it is done.
     at(clock_.now() + ms(3000 * random_.uniform()), [this, job = compute->computation] {
@@ -126,9 +124,31 @@ void World::carry_out(const Command& command) {
   }
 }
 
-Result<CheckpointRef> World::store_checkpoint(TrialId trial, std::uint32_t number,
-                                              std::uint64_t iteration) {
-  return disk_->save(trial, number, iteration, chance(trouble().damage));
+/// As the remover beside the driver does it.
+void World::remove_checkpoint(const DeleteCheckpoint& command) {
+  const auto remove = [&] { return disk_->remove(command.trial, command.checkpoint); };
+  if (faults_.die_in("checkpoint.delete.", [&] { (void)remove().is_ok(); })) {
+    at(clock_.now(), [this] { kill_driver(); });
+    return;
+  }
+  const std::pair key(command.trial, command.checkpoint.number);
+  if (remove())
+    not_removed_.erase(key);
+  else
+    not_removed_.insert(key);
+}
+
+std::optional<Result<CheckpointRef>> World::store_checkpoint(TrialId trial, std::uint32_t number,
+                                                             std::uint64_t iteration) {
+  const bool damaged = chance(trouble().damage);
+  const auto save = [&] { return disk_->save(trial, number, iteration, damaged); };
+  if (faults_.die_in("checkpoint.write.", [&] { (void)save().has_value(); }))
+    return std::nullopt;
+  try {
+    return save();
+  } catch (const Exception& thrown) {  // as around all user code
+    return thrown.error();
+  }
 }
 
 bool World::is_intact(TrialId trial, const CheckpointRef& ref) const {
@@ -137,14 +157,22 @@ bool World::is_intact(TrialId trial, const CheckpointRef& ref) const {
 
 void World::was_answered(TrialId trial, std::uint64_t iteration, Verdict verdict) {
   // "stop" may also be the answer to a result that was not accepted.
-  if (verdict != Verdict::stop)
-    ++answered_[{trial, iteration}];
+  if (verdict == Verdict::stop)
+    return;
+  const auto event = accepted_once_.event_of(trial, iteration);
+  if (!event || *event > disk_->journal().watermarks().accepted)
+    problem("result " + std::to_string(iteration) + " of trial " + to_string(trial) +
+            " is answered before it is accepted");
+  ++answered_[{trial, iteration}];
 }
 
 // -- the store ----------------------------------------------------------------------------------
 
 Result<Sequence> World::submit(std::vector<WriteSet> writes) {
   submitted_ = Sequence(submitted_.value + writes.size());
+  for (const WriteSet& set : writes)
+    for (std::string& what : accepted_once_.look_at(set))
+      problem(what);
   queued_.push_back(std::move(writes));
   if (!append_due_) {
     append_due_ = true;
@@ -167,6 +195,7 @@ void World::append() {
     return end_of_driver();
   }
   core_->on_accepted(*last);
+  check_live();
   if (!sync_due_) {
     sync_due_ = true;
     at(clock_.now() + ms(30 * random_.uniform()), [this] { sync(); });
@@ -184,6 +213,7 @@ void World::sync() {
     return end_of_driver();
   }
   core_->on_durable(*durable);
+  check_live();
   if (core_->error() || core_->finished())
     return end_of_driver();
   schedule_tick();
@@ -191,19 +221,34 @@ void World::sync() {
 
 // -- life and death of the driver ---------------------------------------------------------------
 
-void World::start_driver() {
-  // A new life begins with an opening, and that can fail, too.
-  if (report_.driver_deaths < trouble().max_deaths && chance(trouble().opening_fault))
-    arm_store_fault();
-  if (const Status opened = disk_->open(); !opened) {
-    if (armed_fault_.empty() || opened.error().message().find("fault") == std::string::npos)
-      problem("the store does not open: " + opened.error().to_string());
-    ++report_.driver_deaths;
-    FaultPoints::disarm_all();
-    at(clock_.now() + ms(1000), [this] { start_driver(); });
-    return;
+Status World::open_disk() {
+  try {
+    return disk_->open();
+  } catch (const Exception& thrown) {  // whoever calls `fit` gets it
+    return thrown.error();
   }
-  begin_life();
+}
+
+void World::start_driver() {
+  struck_.clear();
+  // A new life begins with an opening, and that can fail, too.
+  const Moment moment = submitted_ == Sequence() ? Moment::creation : Moment::opening;
+  const double fault =
+      report_.driver_deaths == 0 ? trouble().creation_fault : trouble().opening_fault;
+  if (report_.driver_deaths < trouble().max_deaths && chance(fault))
+    choose_fault(moment, 0);
+  faults_.enter(moment);
+  const Status opened = open_disk();
+  note_faults();
+  faults_.drop(moment);
+  faults_.rest();
+  if (opened)
+    return begin_life();
+  if (!is_injected(opened.error()))
+    problem("the store does not open: " + opened.error().to_string());
+  ++report_.driver_deaths;
+  note("the opening failed");
+  at(clock_.now() + ms(1000), [this] { start_driver(); });
 }
 
 void World::begin_life() {
@@ -218,6 +263,8 @@ void World::begin_life() {
                                        config.scheduler.get(), environment, scenario_.resume);
   loop_ = std::move(loop).value_or_throw();
   submitted_ = disk_->journal().watermarks().accepted;
+  accepted_once_ = AcceptedOnce(disk_->journal());
+  faults_.enter(Moment::running);
   queued_.clear();
   append_due_ = sync_due_ = stop_requested_ = false;
   tick_at_.reset();
@@ -242,29 +289,41 @@ void World::maybe_strike() {
       stop_requested_ = true;
       deliver(StopRequested{"interrupted"});
     }
-  } else if (kind < trouble.clean_stop + trouble.store_fault) {
-    arm_store_fault();
+  } else if (kind < trouble.clean_stop + trouble.fault) {
+    choose_fault(Moment::running, random_.below(3));
+    faults_.enter(Moment::running);
   } else {
     // At another moment, between two events.
     at(clock_.now() + ms(100 * random_.uniform()), [this] { kill_driver(); });
   }
 }
 
-void World::arm_store_fault() {
-  const std::vector<std::string> points = disk_->fault_points();
-  if (points.empty())
-    return problem("there is no fault point in the store");
-  armed_fault_ = random_.pick(points);
-  report_.armed.push_back(armed_fault_);
-  FaultAction action;
-  action.skip = random_.below(5);
-  action.times = 1;
-  FaultPoints::arm(armed_fault_, action).value_or_throw();
+void World::choose_fault(Moment moment, std::uint64_t skip) {
+  if (const auto fault = faults_.choose(moment, skip))
+    note("waiting, after " + std::to_string(skip) + ": " + fault->name());
+}
+
+void World::note_faults() {
+  for (const Fault& fault : faults_.take_fired()) {
+    note("fired: " + fault.name());
+    report_.fired.push_back(fault.name());
+    struck_.insert(fault.point);
+  }
+}
+
+bool World::is_injected(const Error& error) const {
+  if (error.code() == ErrorCode::resource_exhausted && struck_.contains("storage.space.probe"))
+    return true;
+  return std::any_of(struck_.begin(), struck_.end(), [&](const std::string& point) {
+    return error.message().find("fault point '" + point + "'") != std::string::npos;
+  });
 }
 
 void World::kill_driver() {
+  note_faults();
+  note("the driver dies");
   ++report_.driver_deaths;
-  FaultPoints::disarm_all();
+  faults_.rest();
   const bool power = chance(trouble().power_loss);
   ++life_;
   workers_.clear();
@@ -276,8 +335,9 @@ void World::kill_driver() {
 }
 
 void World::end_of_driver() {
+  note_faults();
   if (core_->error()) {
-    if (core_->error()->message().find("fault") == std::string::npos)
+    if (!is_injected(*core_->error()))
       problem("the loop failed: " + core_->error()->to_string());
     return kill_driver();
   }
@@ -285,6 +345,8 @@ void World::end_of_driver() {
   if (state == tune::ExperimentState::running)
     problem("finished, but the status says running");
   if (state == tune::ExperimentState::interrupted) {
+    note("the driver was told to stop");
+    faults_.rest();
     ++life_;
     ++report_.driver_deaths;
     workers_.clear();
@@ -294,60 +356,6 @@ void World::end_of_driver() {
   }
   ++life_;
   over_ = true;
-}
-
-// -- invariants ---------------------------------------------------------------------------------
-
-void World::check_live() {
-  if (core_->error())
-    return;
-  for (std::string& what : check_loop(*loop_, scenario_, cpus_))
-    problem(what);
-}
-
-void World::check_journal(bool power_lost) {
-  const auto& config = scenario_.definition.tune_config;
-  if (disk_->journal().watermarks().accepted == Sequence())
-    return;
-  const auto results = accepted_results(disk_->journal());
-  for (auto it = answered_.begin(); it != answered_.end();) {
-    if (results.contains(it->first)) {
-      ++it;
-      continue;
-    }
-    if (!power_lost)
-      problem("result " + std::to_string(it->first.second) + " of trial " +
-              to_string(it->first.first) + " was answered and is lost");
-    it = answered_.erase(it);
-  }
-  for (std::string& what : check_records(disk_->journal()))
-    problem(what);
-  const auto replayed = tune::TrialLoop::verify_replay(disk_->journal(), config.search_alg.get(),
-                                                       config.scheduler.get());
-  if (!replayed)
-    return problem("verify_replay: " + replayed.error().to_string());
-  const auto restored = tune::TrialLoop::restore(disk_->journal(), config.search_alg.get(),
-                                                 config.scheduler.get(), {"/sim", scenario_.cpus});
-  if (!restored)
-    return problem("restore: " + restored.error().to_string());
-  if ((*restored)->fingerprint() != *replayed)
-    problem("the restored state differs from the replayed one");
-}
-
-/// What lies in the folder of a trial that is over belongs to it, or will be deleted.
-void World::check_storage() {
-  const JournalReader& journal = disk_->journal();
-  for (const tune::TrialRow& row : tune::read_trials(journal).value_or_throw()) {
-    if (!row.is_over())
-      continue;
-    std::set<std::uint32_t> known;
-    for (const auto& checkpoint : tune::read_checkpoints(journal, row.id).value_or_throw())
-      known.insert(checkpoint.ref.number);
-    for (const std::uint32_t number : disk_->numbers(row.id))
-      if (!known.contains(number))
-        problem("checkpoint " + std::to_string(number) + " of trial " + to_string(row.id) +
-                " is left behind");
-  }
 }
 
 RunReport World::run() {
@@ -365,11 +373,13 @@ RunReport World::run() {
     auto next = agenda_.extract(agenda_.begin());
     clock_.advance_to(next.key().first);
     next.mapped()();
+    note_faults();
     // Whatever happens, it ends: late in a run the troubles do.
     calm_ = report_.events > max_events / 4;
     if (report_.events > max_events)
       problem("the experiment does not end");
   }
+  faults_.rest();
   if (over_) {
     const std::string state = loop_->fingerprint();
     check_journal(false);

@@ -11,12 +11,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "checks.hpp"
 #include "disk.hpp"
 #include "fake_worker.hpp"
+#include "faults.hpp"
 #include "scenario.hpp"
 
 namespace troupe::simulation {
@@ -26,7 +29,8 @@ struct RunReport {
   std::vector<std::string> problems;  ///< broken invariants; empty: all is well
   std::uint64_t events = 0;
   std::uint32_t driver_deaths = 0;
-  std::vector<std::string> armed;  ///< fault points
+  std::vector<std::string> fired;  ///< faults, by name
+  std::vector<std::string> trace;  ///< what befell the run, where and when: a line each
   std::uint32_t chain = 0;         ///< checksum over the journal
   std::string table;               ///< the final table, one trial a line
 };
@@ -49,8 +53,10 @@ public:
   Duration delay();
   void after(Duration delay, WorkerId worker, std::function<void()> what);
   void send(EventBody body, WorkerId from);
-  Result<CheckpointRef> store_checkpoint(TrialId trial, std::uint32_t number,
-                                         std::uint64_t iteration);
+  /// Nothing: the worker was killed meanwhile.
+  std::optional<Result<CheckpointRef>> store_checkpoint(TrialId trial, std::uint32_t number,
+                                                        std::uint64_t iteration);
+  bool is_disk_full() const { return disk_->is_full(); }
   bool is_intact(TrialId trial, const CheckpointRef& ref) const;
   void was_answered(TrialId trial, std::uint64_t iteration, Verdict verdict);
 
@@ -73,8 +79,13 @@ private:
   void carry_out(const Command& command);
   void to_worker(WorkerId worker, std::function<void(FakeWorker&)> what);
   void schedule_tick();
-  void arm_store_fault();
+  Status open_disk();
+  void remove_checkpoint(const DeleteCheckpoint& command);
   void maybe_strike();
+  void choose_fault(Moment moment, std::uint64_t skip);
+  void note_faults();
+  void note(const std::string& what);
+  bool is_injected(const Error& error) const;
   void check_live();
   void check_journal(bool power_lost);
   void check_storage();
@@ -103,8 +114,12 @@ private:
   bool append_due_ = false;
   bool sync_due_ = false;
   std::optional<TimePoint> tick_at_;
-  std::string armed_fault_;
   bool stop_requested_ = false;
+
+  Faults faults_;
+  std::set<std::string> struck_;  ///< points that fired in this life of the driver
+  std::set<std::pair<TrialId, std::uint32_t>> not_removed_;  ///< checkpoints; a warning said so
+  AcceptedOnce accepted_once_;
 
   /// Results whose answer reached a worker: they must never be lost.
   std::map<std::pair<TrialId, std::uint64_t>, std::uint32_t> answered_;
