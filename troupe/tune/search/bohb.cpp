@@ -20,7 +20,7 @@ using detail::Point;
 using detail::RungResults;
 
 Value options_data(const BohbOptions& options) {
-  return Map{{"grace_period", options.grace_period},
+  return Map{{"grace_period", detail::option_count(options.grace_period)},
              {"reduction_factor", options.reduction_factor},
              {"random_fraction", options.random_fraction},
              {"good_fraction", options.good_fraction},

@@ -19,7 +19,7 @@ public:
 
   std::string name() const override { return "brute_force"; }
   Value options() const override {
-    return Map{{"order", order_names[static_cast<std::size_t>(options_.order)]}};
+    return Map{{"order", detail::option_name(options_.order, order_names)}};
   }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<BruteForce>(*this); }
   bool enumerates() const override { return true; }
@@ -29,6 +29,7 @@ protected:
   std::uint32_t attempts() const override { return 1; }
 
   Status begin() override {
+    TROUPE_RETURN_IF_ERROR(brute_force_options(options()));
     TROUPE_RETURN_IF_ERROR(SequenceSearcher::begin());
     cells_ = {};
     if (!design().cells())
@@ -77,10 +78,8 @@ std::shared_ptr<Searcher> brute_force(BruteForceOptions options) {
 Result<BruteForceOptions> brute_force_options(const Value& options) {
   BruteForceOptions read;
   detail::OptionReader reader("brute_force", options);
-  auto order = static_cast<std::size_t>(read.order);
-  reader.read("order", order, order_names);
+  reader.read("order", read.order, order_names);
   TROUPE_RETURN_IF_ERROR(reader.finish());
-  read.order = static_cast<BruteForceOptions::Order>(order);
   return read;
 }
 

@@ -18,8 +18,8 @@ std::shared_ptr<Searcher> cmaes(CmaEsOptions options) {
 }
 
 Value detail::CmaEsSearcher::options() const {
-  return Map{{"restarts", restart_names[static_cast<std::size_t>(options_.restarts)]},
-             {"covariance", covariance_names[static_cast<std::size_t>(options_.covariance)]},
+  return Map{{"restarts", option_name(options_.restarts, restart_names)},
+             {"covariance", option_name(options_.covariance, covariance_names)},
              {"population", options_.population},
              {"sigma", options_.sigma},
              {"adapt_learning_rate", options_.adapt_learning_rate},
@@ -29,21 +29,17 @@ Value detail::CmaEsSearcher::options() const {
 Result<CmaEsOptions> cmaes_options(const Value& options) {
   CmaEsOptions cma;
   detail::OptionReader reader("cmaes", options);
-  auto restarts = static_cast<std::size_t>(cma.restarts);
-  auto covariance = static_cast<std::size_t>(cma.covariance);
-  reader.read("restarts", restarts, restart_names);
-  reader.read("covariance", covariance, covariance_names);
+  reader.read("restarts", cma.restarts, restart_names);
+  reader.read("covariance", cma.covariance, covariance_names);
   reader.read("population", cma.population, 0, 10'000);
   reader.read("sigma", cma.sigma, 1e-6, 10);
   reader.read("adapt_learning_rate", cma.adapt_learning_rate);
   reader.read("surrogate", cma.surrogate);
   TROUPE_RETURN_IF_ERROR(reader.finish());
-  cma.restarts = static_cast<CmaEsOptions::Restarts>(restarts);
-  cma.covariance = static_cast<CmaEsOptions::Covariance>(covariance);
   if (cma.population == 1)
     return Error(ErrorCode::invalid_argument,
-                 "the searcher cmaes: population = 1; it is 0 (chosen by the number of parameters) "
-                 "or at least 2");
+                 "the searcher cmaes, option population = 1: it must be 0 (chosen by the number of "
+                 "parameters) or at least 2");
   return cma;
 }
 

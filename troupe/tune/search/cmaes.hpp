@@ -50,7 +50,8 @@ struct CmaEsOptions {
 /// - Candidates that lie next to a failed trial come last: about a fifth fails, also where the best
 ///   points lie at the edge of a region where all do.
 ///
-/// For `TuneConfig::search_alg`; name "cmaes".
+/// For `TuneConfig::search_alg`; name "cmaes". `setup` says invalid_argument for options out of
+/// range.
 std::shared_ptr<Searcher> cmaes(CmaEsOptions options = {});
 
 /// The options that `options` of a searcher gave, or a person typed. invalid_argument naming the

@@ -48,11 +48,11 @@ std::vector<Point> points_of(const std::vector<const Observation*>& observations
 }  // namespace
 
 Value GpSearcher::options() const {
-  return Map{{"startup_trials", options_.startup_trials},
-             {"warp", std::string(warp_names.at(static_cast<std::size_t>(options_.warp)))},
+  return Map{{"startup_trials", option_count(options_.startup_trials)},
+             {"warp", option_name(options_.warp, warp_names)},
              {"trust_region", options_.trust_region},
-             {"fantasies", options_.fantasies},
-             {"max_observations", options_.max_observations}};
+             {"fantasies", option_count(options_.fantasies)},
+             {"max_observations", option_count(options_.max_observations)}};
 }
 
 Status GpSearcher::begin() {
@@ -334,9 +334,7 @@ Result<GpOptions> gp_options(const Value& options) {
   GpOptions result;
   detail::OptionReader reader("gp", options);
   reader.read("startup_trials", result.startup_trials, 2, 100'000);
-  auto warp = static_cast<std::size_t>(result.warp);
-  reader.read("warp", warp, detail::warp_names);
-  result.warp = static_cast<GpOptions::Warp>(warp);
+  reader.read("warp", result.warp, detail::warp_names);
   reader.read("trust_region", result.trust_region);
   reader.read("fantasies", result.fantasies, 1, 256);
   reader.read("max_observations", result.max_observations, 50, 2000);

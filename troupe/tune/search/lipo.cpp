@@ -95,7 +95,8 @@ public:
 
   std::string name() const override { return "lipo"; }
   Value options() const override {
-    return Map{{"noise", options_.noise}, {"max_observations", options_.max_observations}};
+    return Map{{"noise", options_.noise},
+               {"max_observations", detail::option_count(options_.max_observations)}};
   }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<Lipo>(*this); }
 

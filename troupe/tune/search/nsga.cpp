@@ -60,10 +60,10 @@ private:
 
 Value Nsga::options() const {
   return Map{{"population", options_.population},
-             {"crossover", crossover_names[static_cast<std::size_t>(options_.crossover)]},
+             {"crossover", detail::option_name(options_.crossover, crossover_names)},
              {"crossover_probability", options_.crossover_probability},
              {"swap_probability", options_.swap_probability},
-             {"mutation", mutation_names[static_cast<std::size_t>(options_.mutation)]},
+             {"mutation", detail::option_name(options_.mutation, mutation_names)},
              {"mutation_probability", options_.mutation_probability},
              {"divisions", options_.divisions}};
 }
@@ -229,18 +229,14 @@ std::shared_ptr<Searcher> nsga3(NsgaOptions options) {
 Result<NsgaOptions> nsga_options(const std::string& searcher, const Value& options) {
   NsgaOptions read;
   detail::OptionReader reader(searcher, options);
-  auto crossover = static_cast<std::size_t>(read.crossover);
-  auto mutation = static_cast<std::size_t>(read.mutation);
   reader.read("population", read.population, 2, 100'000);
-  reader.read("crossover", crossover, crossover_names);
+  reader.read("crossover", read.crossover, crossover_names);
   reader.read("crossover_probability", read.crossover_probability, 0, 1);
   reader.read("swap_probability", read.swap_probability, 0, 1);
-  reader.read("mutation", mutation, mutation_names);
+  reader.read("mutation", read.mutation, mutation_names);
   reader.read("mutation_probability", read.mutation_probability, 0, 1);
   reader.read("divisions", read.divisions, 1, 1000);
   TROUPE_RETURN_IF_ERROR(reader.finish());
-  read.crossover = static_cast<NsgaOptions::Crossover>(crossover);
-  read.mutation = static_cast<NsgaOptions::Mutation>(mutation);
   return read;
 }
 

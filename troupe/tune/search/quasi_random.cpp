@@ -20,7 +20,7 @@ public:
 
   std::string name() const override { return "quasi_random"; }
   Value options() const override {
-    return Map{{"sequence", sequence_names[static_cast<std::size_t>(options_.sequence)]},
+    return Map{{"sequence", detail::option_name(options_.sequence, sequence_names)},
                {"scramble", options_.scramble}};
   }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<QuasiRandom>(*this); }
@@ -32,6 +32,7 @@ protected:
   std::uint32_t attempts() const override { return 200; }
 
   Status begin() override {
+    TROUPE_RETURN_IF_ERROR(quasi_random_options(options()));
     TROUPE_RETURN_IF_ERROR(SequenceSearcher::begin());
     const std::size_t size = design().size();
     const bool sobol = options_.sequence == QuasiRandomOptions::Sequence::sobol;
@@ -67,11 +68,9 @@ std::shared_ptr<Searcher> quasi_random(QuasiRandomOptions options) {
 Result<QuasiRandomOptions> quasi_random_options(const Value& options) {
   QuasiRandomOptions read;
   detail::OptionReader reader("quasi_random", options);
-  auto sequence = static_cast<std::size_t>(read.sequence);
-  reader.read("sequence", sequence, sequence_names);
+  reader.read("sequence", read.sequence, sequence_names);
   reader.read("scramble", read.scramble);
   TROUPE_RETURN_IF_ERROR(reader.finish());
-  read.sequence = static_cast<QuasiRandomOptions::Sequence>(sequence);
   return read;
 }
 

@@ -25,7 +25,8 @@ struct QuasiRandomOptions {
 /// evaluate is point number i, whatever the results were and however many trials run. What a rule
 /// of the space or an earlier trial excludes is passed over.
 ///
-/// For `TuneConfig::search_alg`; name "quasi_random".
+/// For `TuneConfig::search_alg`; name "quasi_random". `setup` says invalid_argument for options out
+/// of range.
 std::shared_ptr<Searcher> quasi_random(QuasiRandomOptions options = {});
 
 /// The options that `options` of a searcher gave, or a person typed. invalid_argument naming the

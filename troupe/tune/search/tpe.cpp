@@ -16,7 +16,7 @@ const std::vector<std::string_view> model_names = {"automatic", "joint", "indepe
 Value options_data(const TpeOptions& options) {
   return Map{{"startup_trials", options.startup_trials},
              {"candidates", options.candidates},
-             {"model", std::string(model_names[static_cast<std::size_t>(options.model)])},
+             {"model", detail::option_name(options.model, model_names)},
              {"group", options.group},
              {"constant_liar", options.constant_liar},
              {"local_liar", options.local_liar},
@@ -78,9 +78,7 @@ Result<TpeOptions> tpe_options(const Value& options) {
   detail::OptionReader reader("tpe", options);
   reader.read("startup_trials", tpe.startup_trials, 0, most);
   reader.read("candidates", tpe.candidates, 1, 10'000);
-  auto model = static_cast<std::size_t>(tpe.model);
-  reader.read("model", model, model_names);
-  tpe.model = static_cast<TpeOptions::Model>(model);
+  reader.read("model", tpe.model, model_names);
   reader.read("group", tpe.group);
   reader.read("constant_liar", tpe.constant_liar);
   reader.read("local_liar", tpe.local_liar);

@@ -1,10 +1,9 @@
+#include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/wrappers.hpp>
 #include <troupe/tune/search/wrappers.hpp>
 
-#include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace troupe::tune {
 namespace {
@@ -13,42 +12,65 @@ Value description(const Searcher& searcher) {
   return Map{{"name", searcher.name()}, {"options", searcher.options()}};
 }
 
-Error wrong(const std::string& wrapper, const std::string& what) {
-  return Error(ErrorCode::invalid_argument, "the searcher " + wrapper + ": " + what);
-}
-
-/// The searcher under `key`; random search when there is none.
-Result<std::unique_ptr<Searcher>> inner(const std::string& wrapper, const Map& options,
-                                        const std::string& key) {
-  const Value* value = options.find_key(key);
+/// The searcher that `value` describes; random search when there is none.
+Result<std::unique_ptr<Searcher>> inner(const std::string& wrapper, const std::string& key,
+                                        const Value* value) {
   if (value == nullptr)
     return make_searcher("random", {});
   const Map* map = value->get_if<Map>();
   const Value* name = map != nullptr ? map->find_key("name") : nullptr;
   const Value* inside = map != nullptr ? map->find_key("options") : nullptr;
   if (name == nullptr || !name->is_string())
-    return wrong(wrapper, key + " is to be a map with the name and the options of a searcher");
+    return Error(ErrorCode::invalid_argument,
+                 "the searcher " + wrapper + ", option " + key +
+                     ": it must be a map with the name and the options of a searcher");
   return make_searcher(name->as_string(), inside != nullptr ? *inside : Value());
 }
 
-/// A whole number >= `least` under `key`; 1 when there is none.
-Result<std::uint64_t> number(const std::string& wrapper, const Map& options, const std::string& key,
-                             std::int64_t least) {
-  const Value* value = options.find_key(key);
-  if (value == nullptr)
-    return std::uint64_t{1};
-  if (!value->is_int() || value->as_int() < least || value->as_int() > std::int64_t{UINT32_MAX})
-    return wrong(wrapper,
-                 key + " is to be a whole number from " + std::to_string(least) + " to 4294967295");
-  return static_cast<std::uint64_t>(value->as_int());
+/// What a wrapper is told, but for the searchers inside.
+struct Limit {
+  const Value* searcher = nullptr;
+  ConcurrencyLimit limit{.max_concurrent = UINT32_MAX};
+};
+
+struct Repeats {
+  const Value* searcher = nullptr;
+  std::uint32_t repeats = 1;
+};
+
+struct Switch {
+  const Value* first = nullptr;
+  const Value* second = nullptr;
+  std::uint64_t trials = 1;
+};
+
+Result<Limit> read_limit(const Value& options) {
+  Limit read;
+  detail::OptionReader reader("concurrency_limiter", options);
+  read.searcher = reader.take("searcher");
+  reader.read("max_concurrent", read.limit.max_concurrent, 1, UINT32_MAX);
+  reader.read("batch", read.limit.batch);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  return read;
 }
 
-Status check_names(const std::string& wrapper, const Map& options,
-                   const std::vector<std::string>& known) {
-  for (const auto& [key, value] : options)
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      return wrong(wrapper, "there is no option '" + key + "'");
-  return ok();
+Result<Repeats> read_repeats(const Value& options) {
+  Repeats read;
+  detail::OptionReader reader("repeater", options);
+  read.searcher = reader.take("searcher");
+  reader.read("repeats", read.repeats, 1, UINT32_MAX);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  return read;
+}
+
+Result<Switch> read_switch(const Value& options) {
+  Switch read;
+  detail::OptionReader reader("switch_searcher", options);
+  read.first = reader.take("first");
+  read.second = reader.take("second");
+  reader.read("trials", read.trials, 0, UINT32_MAX);
+  TROUPE_RETURN_IF_ERROR(reader.finish());
+  return read;
 }
 
 /// A copy of a searcher that a wrapper was given.
@@ -72,8 +94,24 @@ Value detail::Repeater::options() const {
 }
 
 Value detail::SwitchSearcher::options() const {
-  return Map{
-      {"first", description(*first_)}, {"second", description(*second_)}, {"trials", trials_}};
+  return Map{{"first", description(*first_)},
+             {"second", description(*second_)},
+             {"trials", option_count(trials_)}};
+}
+
+Status detail::ConcurrencyLimiter::check_options() const {
+  TROUPE_RETURN_IF_ERROR(read_limit(options()));
+  return ok();
+}
+
+Status detail::Repeater::check_options() const {
+  TROUPE_RETURN_IF_ERROR(read_repeats(options()));
+  return ok();
+}
+
+Status detail::SwitchSearcher::check_options() const {
+  TROUPE_RETURN_IF_ERROR(read_switch(options()));
+  return ok();
 }
 
 std::shared_ptr<Searcher> concurrency_limiter(std::shared_ptr<Searcher> searcher,
@@ -93,35 +131,22 @@ std::shared_ptr<Searcher> switch_searcher(std::shared_ptr<Searcher> first,
 }
 
 Result<std::unique_ptr<Searcher>> make_wrapper(const std::string& name, const Value& options) {
-  if (!options.is_null() && !options.is_map())
-    return wrong(name, "its options are to be a map");
-  const Map map = options.is_map() ? options.as_map() : Map();
+  using Made = std::unique_ptr<Searcher>;
   if (name == "switch_searcher") {
-    TROUPE_RETURN_IF_ERROR(check_names(name, map, {"first", "second", "trials"}));
-    TROUPE_TRY(first, inner(name, map, "first"));
-    TROUPE_TRY(second, inner(name, map, "second"));
-    TROUPE_TRY(trials, number(name, map, "trials", 0));
-    return std::unique_ptr<Searcher>(
-        std::make_unique<detail::SwitchSearcher>(std::move(first), std::move(second), trials));
+    TROUPE_TRY(read, read_switch(options));
+    TROUPE_TRY(first, inner(name, "first", read.first));
+    TROUPE_TRY(second, inner(name, "second", read.second));
+    return Made(
+        std::make_unique<detail::SwitchSearcher>(std::move(first), std::move(second), read.trials));
   }
-  TROUPE_TRY(searcher, inner(name, map, "searcher"));
   if (name == "repeater") {
-    TROUPE_RETURN_IF_ERROR(check_names(name, map, {"searcher", "repeats"}));
-    TROUPE_TRY(repeats, number(name, map, "repeats", 1));
-    return std::unique_ptr<Searcher>(std::make_unique<detail::Repeater>(
-        std::move(searcher), static_cast<std::uint32_t>(repeats)));
+    TROUPE_TRY(read, read_repeats(options));
+    TROUPE_TRY(searcher, inner(name, "searcher", read.searcher));
+    return Made(std::make_unique<detail::Repeater>(std::move(searcher), read.repeats));
   }
-  TROUPE_RETURN_IF_ERROR(check_names(name, map, {"searcher", "max_concurrent", "batch"}));
-  ConcurrencyLimit limit;
-  const Value* batch = map.find_key("batch");
-  if (batch != nullptr && !batch->is_bool())
-    return wrong(name, "batch is to be true or false");
-  limit.batch = batch != nullptr && batch->as_bool();
-  const bool limited = map.contains("max_concurrent");
-  TROUPE_TRY(most, number(name, map, "max_concurrent", 1));
-  limit.max_concurrent = limited ? static_cast<std::uint32_t>(most) : UINT32_MAX;
-  return std::unique_ptr<Searcher>(
-      std::make_unique<detail::ConcurrencyLimiter>(std::move(searcher), limit));
+  TROUPE_TRY(read, read_limit(options));
+  TROUPE_TRY(searcher, inner(name, "searcher", read.searcher));
+  return Made(std::make_unique<detail::ConcurrencyLimiter>(std::move(searcher), read.limit));
 }
 
 }  // namespace troupe::tune

@@ -30,8 +30,8 @@ std::shared_ptr<Searcher> concurrency_limiter(std::shared_ptr<Searcher> searcher
 /// Name "repeater".
 std::shared_ptr<Searcher> repeater(std::shared_ptr<Searcher> searcher, std::uint32_t repeats);
 
-/// The first `trials` trials are suggested by `first`, all others by `second`, which heard
-/// everything from the beginning. Name "switch_searcher".
+/// The first `trials` trials, up to 2^32 - 1, are suggested by `first`, all others by `second`,
+/// which heard everything from the beginning. Name "switch_searcher".
 std::shared_ptr<Searcher> switch_searcher(std::shared_ptr<Searcher> first,
                                           std::shared_ptr<Searcher> second, std::uint64_t trials);
 

@@ -23,10 +23,7 @@ std::unique_ptr<Searcher> ConcurrencyLimiter::clone() const {
 }
 
 Status ConcurrencyLimiter::setup(const SearchContext& context) {
-  if (limit_.max_concurrent == 0)
-    return Error(ErrorCode::invalid_argument,
-                 "the searcher concurrency_limiter: max_concurrent = 0 would let nothing run; it "
-                 "is at least 1");
+  TROUPE_RETURN_IF_ERROR(check_options());
   TROUPE_RETURN_IF_ERROR(searcher_->setup(context));
   running_.clear();
   planned_ = planned(context);

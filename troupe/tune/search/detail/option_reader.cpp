@@ -8,12 +8,22 @@
 
 namespace troupe::tune::detail {
 
+namespace {
+
+/// As a person would write it.
+std::string text_of(const Value& value) {
+  if (value.is_double() && !std::isfinite(value.as_double()))
+    return std::isnan(value.as_double()) ? "NaN" : value.as_double() > 0 ? "inf" : "-inf";
+  return to_json(value).substr(0, 100);
+}
+
+}  // namespace
+
 OptionReader::OptionReader(std::string searcher, const Value& options)
     : searcher_(std::move(searcher)), map_(options.get_if<Map>()) {
   if (map_ == nullptr && !options.is_null())
     error_ = Error(ErrorCode::invalid_argument, "the options of the searcher " + searcher_ +
-                                                    " must be a map, not " +
-                                                    to_json(options).substr(0, 100));
+                                                    " must be a map, not " + text_of(options));
 }
 
 const Value* OptionReader::find(std::string_view name) {
@@ -23,9 +33,9 @@ const Value* OptionReader::find(std::string_view name) {
 
 void OptionReader::refuse(std::string_view name, const Value& value, const std::string& expected) {
   if (!error_)
-    error_ = Error(ErrorCode::invalid_argument,
-                   "the searcher " + searcher_ + ", option " + std::string(name) + " = " +
-                       to_json(value).substr(0, 100) + ": it must be " + expected);
+    error_ = Error(ErrorCode::invalid_argument, "the searcher " + searcher_ + ", option " +
+                                                    std::string(name) + " = " + text_of(value) +
+                                                    ": it must be " + expected);
 }
 
 void OptionReader::read(std::string_view name, bool& option) {
@@ -79,20 +89,19 @@ void OptionReader::read(std::string_view name, std::string& option) {
     refuse(name, *value, "a text");
 }
 
-void OptionReader::read(std::string_view name, std::size_t& option,
-                        const std::vector<std::string_view>& names) {
+std::optional<std::size_t> OptionReader::number_of(std::string_view name,
+                                                   const std::vector<std::string_view>& names) {
   const Value* value = find(name);
   if (value == nullptr)
-    return;
+    return std::nullopt;
   std::string known;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (value->is_string() && value->as_string() == names[i]) {
-      option = i;
-      return;
-    }
+    if (value->is_string() && value->as_string() == names[i])
+      return i;
     known += (known.empty() ? "" : ", ") + std::string(names[i]);
   }
   refuse(name, *value, "one of " + known);
+  return std::nullopt;
 }
 
 Status OptionReader::finish() {
@@ -105,6 +114,14 @@ Status OptionReader::finish() {
   if (error_)
     return *error_;
   return ok();
+}
+
+Value option_name(std::size_t number, const std::vector<std::string_view>& names) {
+  return number < names.size() ? Value(names[number]) : Value(number);
+}
+
+Value option_count(std::uint64_t count) {
+  return std::min<std::uint64_t>(count, INT64_MAX);
 }
 
 }  // namespace troupe::tune::detail

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace troupe::tune::detail {
@@ -31,14 +32,23 @@ public:
   /// A finite number in [low, high]; whole numbers are taken too.
   void read(std::string_view name, double& option, double low, double high);
   void read(std::string_view name, std::string& option);
-  /// One of `names`; `option` becomes its number. For enumerations.
-  void read(std::string_view name, std::size_t& option, const std::vector<std::string_view>& names);
+  /// One of `names`, which are those of the values of an enumeration.
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void read(std::string_view name, Enum& option, const std::vector<std::string_view>& names) {
+    if (const auto number = number_of(name, names))
+      option = static_cast<Enum>(*number);
+  }
+  /// One that the caller looks at; null pointer: it is not there.
+  [[nodiscard]] const Value* take(std::string_view name) { return find(name); }
 
   /// invalid_argument naming searcher, option, value and what is right.
   [[nodiscard]] Status finish();
 
 private:
   const Value* find(std::string_view name);
+  std::optional<std::size_t> number_of(std::string_view name,
+                                       const std::vector<std::string_view>& names);
   void refuse(std::string_view name, const Value& value, const std::string& expected);
 
   std::string searcher_;
@@ -46,5 +56,17 @@ private:
   std::vector<std::string> known_;
   std::optional<Error> error_;
 };
+
+/// A value of an enumeration as data: its name, or else the number, which reading refuses.
+[[nodiscard]] Value option_name(std::size_t number, const std::vector<std::string_view>& names);
+
+template <class Enum>
+requires std::is_enum_v<Enum>
+[[nodiscard]] Value option_name(Enum value, const std::vector<std::string_view>& names) {
+  return option_name(static_cast<std::size_t>(value), names);
+}
+
+/// A count as data; in place of those beyond 2^63 - 1 that number, which no option may have.
+[[nodiscard]] Value option_count(std::uint64_t count);
 
 }  // namespace troupe::tune::detail

@@ -17,9 +17,7 @@ std::unique_ptr<Searcher> Repeater::clone() const {
 }
 
 Status Repeater::setup(const SearchContext& context) {
-  if (repeats_ == 0)
-    return Error(ErrorCode::invalid_argument,
-                 "the searcher repeater: repeats = 0 would try nothing; it is at least 1");
+  TROUPE_RETURN_IF_ERROR(check_options());
   next_ = 0;
   groups_.clear();
   trial_.clear();

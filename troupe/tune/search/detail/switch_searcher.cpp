@@ -13,6 +13,7 @@ std::unique_ptr<Searcher> SwitchSearcher::clone() const {
 }
 
 Status SwitchSearcher::setup(const SearchContext& context) {
+  TROUPE_RETURN_IF_ERROR(check_options());
   created_ = 0;
   num_samples_ = context.num_samples;
   SearchContext later = context;

@@ -42,6 +42,7 @@ private:
     std::optional<Metrics> last{};
   };
 
+  [[nodiscard]] Status check_options() const;
   void tell_held();
 
   std::unique_ptr<Searcher> searcher_;
@@ -84,6 +85,7 @@ private:
     std::vector<std::pair<Ending, Metrics>> results{};  ///< that had any
   };
 
+  [[nodiscard]] Status check_options() const;
   void tell(std::uint32_t number, const Group& group);
   [[nodiscard]] Status restore_groups(const Value& state);
 
@@ -119,6 +121,8 @@ public:
   Status restore(const Value& state) override;
 
 private:
+  [[nodiscard]] Status check_options() const;
+
   std::unique_ptr<Searcher> first_;
   std::unique_ptr<Searcher> second_;
   std::uint64_t trials_;
