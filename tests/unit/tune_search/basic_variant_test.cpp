@@ -110,11 +110,12 @@ TEST_CASE("cells that break a constraint are left out, and draws are repeated un
 }
 
 TEST_CASE("constraints that no draw satisfies end the search with their name") {
-  ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(2, 3)}};
-  space.require(less("y", "x"));
+  ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
+  space.require(less("y", "x")).require(less("x", "y"));
   const auto suggestion = make(space, 1).suggest(TrialId(0));
   REQUIRE(!suggestion.has_value());
-  CHECK(suggestion.error().message().find("y < x") != std::string::npos);
+  const std::string message = suggestion.error().message();
+  CHECK((message.find("y < x") != std::string::npos || message.find("x < y") != std::string::npos));
 }
 
 TEST_CASE("points to evaluate come first, are completed, and take a sample each") {

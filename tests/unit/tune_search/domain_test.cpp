@@ -1,3 +1,4 @@
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/domain.hpp>
 
@@ -136,6 +137,20 @@ TEST_CASE("steps and logarithms that make no sense are refused with the remedy")
   CHECK(error_of(qrandint(0, 4, 0)).find("at least 1") != std::string::npos);
   CHECK(error_of(lograndint(0, 4)).find("at least 1") != std::string::npos);
   CHECK(error_of(randint(INT64_MIN, INT64_MIN)).find("no whole number") != std::string::npos);
+}
+
+TEST_CASE("a value that comes twice is refused, where another type is another value") {
+  for (const auto make : {choice, grid_search}) {
+    CHECK(make({1, 1.0, true, "1", Value(), List{1}, List{1.0}, Map{}}).check().has_value());
+    for (const Value& twice : {Value(1), Value(1.0), Value(true), Value("1"), Value(),
+                               Value(std::nan("")), Value(List{1, "a"}), Value(Map{{"k", 2}})}) {
+      const Status status = make({twice, "other", twice}).check();
+      REQUIRE(!status);
+      CHECK(status.error().code() == ErrorCode::invalid_argument);
+      CHECK(status.error().message().find("the value " + to_json(twice) + " comes twice") !=
+            std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("every kind of domain reads back from its data and shows itself as it is written") {

@@ -139,13 +139,14 @@ TEST_CASE("a large finite space of which rules leave little is exhausted, not gi
 }
 
 TEST_CASE("constraints that nothing satisfies end the search with their name") {
-  ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(2, 3)}};
-  space.require(less("y", "x"));
+  ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
+  space.require(less("y", "x")).require(less("x", "y"));
   const auto searcher = random_search();
   searcher->setup(context(space)).value_or_throw();
   const auto suggestion = searcher->suggest(TrialId(0));
   REQUIRE(!suggestion.has_value());
-  CHECK(suggestion.error().message().find("y < x") != std::string::npos);
+  const std::string message = suggestion.error().message();
+  CHECK((message.find("y < x") != std::string::npos || message.find("x < y") != std::string::npos));
 }
 
 TEST_CASE("points to evaluate come first, completed, and are learned from") {

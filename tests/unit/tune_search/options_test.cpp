@@ -52,8 +52,8 @@ bool refuses(const Status& status, const std::string& searcher, const std::strin
 }
 
 TEST_CASE("an option of another type, or that no option can have, is refused wherever it stands") {
-  const Value never[] = {Value(),  -1,          INT64_MIN,     std::nan(""), HUGE_VAL, -HUGE_VAL,
-                         -1e300,   "no such",   List{1, 2, 3}, Map{{"a", 1}}};
+  const Value never[] = {Value(),   -1,     INT64_MIN, std::nan(""),  HUGE_VAL,
+                         -HUGE_VAL, -1e300, "no such", List{1, 2, 3}, Map{{"a", 1}}};
   for (const auto& searcher : all_with_options()) {
     const Value usual = searcher->options();
     for (const std::string& option : usual.as_map().keys())
@@ -206,9 +206,9 @@ TEST_CASE("options in code are checked when a search is set up, whatever their t
 
 TEST_CASE("a wrapper finds what is wrong with the searcher in it") {
   const Made wrong = tpe({.candidates = 0});
-  for (const Made& wrapper : {concurrency_limiter(wrong, {}), repeater(wrong, 2),
-                              switch_searcher(wrong, random_search(), 3),
-                              switch_searcher(random_search(), wrong, 3)})
+  for (const Made& wrapper :
+       {concurrency_limiter(wrong, {}), repeater(wrong, 2),
+        switch_searcher(wrong, random_search(), 3), switch_searcher(random_search(), wrong, 3)})
     CHECK(refuses(wrapper->setup(context), "tpe", "candidates"));
 }
 

@@ -2,6 +2,7 @@
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/space.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -110,9 +111,104 @@ TEST_CASE("multiple_of is for whole numbers, and says so") {
   const auto error = [&](const char* first, const char* second) {
     return error_of(ParamSpace(space).require(multiple_of(first, second)));
   };
-  CHECK(error("b", "d") == "");
+  CHECK(error("d", "b") == "");
   CHECK(error("a", "b").find("'a' is not always a whole number") != std::string::npos);
   CHECK(error("b", "c").find("'c' is not always a whole number") != std::string::npos);
+}
+
+TEST_CASE("a constraint that compares a parameter with itself is refused") {
+  const ParamSpace space{{"a", randint(1, 9)}, {"b", randint(1, 9)}};
+  for (const Constraint& constraint :
+       {less("a", "a"), less_equal("a", "a"), multiple_of("a", "a"), different({"a", "b", "a"})})
+    CHECK(error_of(ParamSpace(space).require(constraint)).find("'a' with itself") !=
+          std::string::npos);
+  CHECK(error_of(ParamSpace(space).require(sum_at_most({"a", "a", "b"}, 9))) == "");
+  CHECK(error_of(ParamSpace(space).require(product_at_most({"a", "a"}, 9))) == "");
+  CHECK(error_of(ParamSpace(space).require({static_cast<Constraint::Kind>(9), {"a", "b"}}))
+            .find("no kind of constraint with the number 9") != std::string::npos);
+}
+
+TEST_CASE("a constraint that no values keep is refused with the ranges, as far as they show it") {
+  const ParamSpace space{{"low", uniform(0, 1)},
+                         {"high", uniform(1, 2)},
+                         {"two", 2},
+                         {"also two", choice({2})},
+                         {"mixed", choice({4, -2, 3})},
+                         {"tenth", quniform(0.5, 1, 0.1)},
+                         {"big", lograndint(10, 100)},
+                         {"real", loguniform(0.5, 2)},
+                         {"sign", randint(-5, 6)},
+                         {"text", choice({"x", "y"})},
+                         {"odd", choice({std::nan(""), 1.0})}};
+  const auto refused = [&](const Constraint& constraint) {
+    const std::string error = error_of(ParamSpace(space).require(constraint));
+    CHECK((error == "" || error.find(constraint.to_string() +
+                                     ": no configuration can keep it, "
+                                     "with '" +
+                                     constraint.paths[0] + "' = ") != std::string::npos));
+    return error != "";
+  };
+  for (const Constraint& never :
+       {less("high", "low"), less_equal("big", "two"), less("two", "also two"), less("two", "high"),
+        less("big", "mixed"), less("two", "real"), sum_at_most({"high", "tenth"}, 1.4),
+        sum_at_most({"mixed", "sign"}, -8), product_at_most({"big", "real"}, 4),
+        product_at_most({"two", "also two"}, 3), multiple_of("two", "big"),
+        different({"two", "also two"})})
+    CHECK_MESSAGE(refused(never), never.to_string());
+  for (const Constraint& possible :
+       {less("low", "high"), less_equal("two", "also two"), less("two", "mixed"),
+        less_equal("tenth", "low"), sum_at_most({"high", "tenth"}, 1.6),
+        sum_at_most({"mixed", "sign"}, -7), product_at_most({"big", "real"}, 5),
+        product_at_most({"mixed", "big"}, -100), multiple_of("sign", "big"),
+        multiple_of("big", "two"), different({"two", "text"}), less("odd", "low")})
+    CHECK_MESSAGE(!refused(possible), possible.to_string());
+}
+
+TEST_CASE("a constraint that nothing keeps where all exist stands, if one need not exist") {
+  ParamSpace space{
+      {"k", choice({"a", "b"})}, {"x", when("k", {"a"}, uniform(5, 6))}, {"y", uniform(0, 1)}};
+  CHECK(error_of(space.require(less("x", "y"))) == "");
+  CHECK(error_of(ParamSpace{{"x", maybe(uniform(5, 6))}, {"y", uniform(0, 1)}}.require(
+            less("x", "y"))) == "");
+}
+
+TEST_CASE("combinations that forbid everything are refused where they come to that") {
+  const ParamSpace space{{"k", choice({"a", "b"})},
+                         {"one", choice({1})},
+                         {"c", 3},
+                         {"n", quniform(0, 0.3, 0.1)},
+                         {"m", when("k", {"a"}, choice({1, 2}))}};
+  CHECK(error_of(ParamSpace(space).forbid({{"one", 1}, {"c", 3}})).find("forbids everything") !=
+        std::string::npos);
+  ParamSpace all = space;
+  all.forbid({{"k", "a"}}).forbid({{"n", 0.1}, {"m", 1}}).forbid({{"k", "a"}});
+  REQUIRE(error_of(all) == "");
+  CHECK(error_of(all.forbid({{"k", "b"}, {"one", 1}}))
+            .find("{\"k\":\"b\",\"one\":1}: with those before it forbids every value of 'k' = ") !=
+        std::string::npos);
+  ParamSpace numbers = space;
+  for (const double n : {0.0, 0.1, 0.2})
+    REQUIRE(error_of(numbers.forbid({{"n", n}})) == "");
+  CHECK(error_of(numbers.forbid({{"n", 0.3}})).find("every value of 'n'") != std::string::npos);
+  // It need not exist.
+  CHECK(error_of(ParamSpace(space).forbid({{"m", 1}}).forbid({{"m", 2}})) == "");
+}
+
+TEST_CASE("a parameter that never exists is refused") {
+  const ParamSpace inner{{"x", when("k", {"b", "c"}, uniform(0, 1))}};
+  const Domain three = choice({"a", "b", "c"});
+  CHECK(error_of({{"k", three}, {"net", when("k", {"a"}, inner)}})
+            .find("key 'net/x', condition: it never exists, since 'k' would need two values") !=
+        std::string::npos);
+  CHECK(error_of({{"k", three}, {"net", when("k", {"a", "b"}, inner)}}) == "");
+  // Through a parameter between them.
+  const auto chain = [&](const char* last) {
+    return ParamSpace{{"k", three},
+                      {"y", when("k", {"a"}, randint(0, 3))},
+                      {"z", when("y", {1}, when("k", {last}, uniform(0, 1)))}};
+  };
+  CHECK(error_of(chain("a")) == "");
+  CHECK(error_of(chain("b")).find("key 'z', condition: it never exists") != std::string::npos);
 }
 
 TEST_CASE("forbidden values and those of conditions may have another form") {

@@ -34,11 +34,17 @@ Error wrong(const Domain& domain, std::string_view what) {
   return Error(ErrorCode::invalid_argument, domain.to_string() + ": " + std::string(what));
 }
 
-Status check_values(const Domain& domain, const List& values, std::string_view example) {
+/// `remedy`: of a value that comes twice.
+Status check_values(const Domain& domain, const List& values, const std::string& example,
+                    const std::string& remedy) {
   if (values.empty())
-    return wrong(domain,
-                 "there is no value to take; give at least one, as in " + std::string(example));
-  return check_limits(Value(values));
+    return wrong(domain, "there is no value to take; give at least one, as in " + example);
+  TROUPE_RETURN_IF_ERROR(check_limits(Value(values)));
+  std::set<Value> seen;
+  for (const Value& value : values)
+    if (!seen.insert(value).second)
+      return wrong(domain, "the value " + to_json(value) + " comes twice; remove one" + remedy);
+  return ok();
 }
 
 Status check_range(const Domain& domain, double low, double high) {
@@ -252,28 +258,24 @@ Domain lograndint(std::int64_t low, std::int64_t high) {
 
 Status Domain::check() const {
   return std::visit(
-      Overloaded{
-          [&](const Uniform& d) { return check_reals(*this, d); },
-          [&](const LogUniform& d) -> Status {
-            TROUPE_RETURN_IF_ERROR(check_range(*this, d.low, d.high));
-            if (d.low <= 0)
-              return wrong(*this,
-                           "the lower bound of a logarithmic range must be above 0, "
-                           "such as 1e-6; use uniform for a range with 0 in it");
-            return ok();
-          },
-          [&](const RandInt& d) { return check_integers(*this, d); },
-          [&](const Choice& d) { return check_values(*this, d.values, "choice({\"a\", \"b\"})"); },
-          [&](const Grid& d) -> Status {
-            TROUPE_RETURN_IF_ERROR(check_values(*this, d.values, "grid_search({1, 2, 3})"));
-            std::set<Value> seen;
-            for (const Value& value : d.values)
-              if (!seen.insert(value).second)
-                return wrong(*this, "the value " + to_json(value) +
-                                        " comes twice; remove one, or raise num_samples to try "
-                                        "everything more than once");
-            return ok();
-          }},
+      Overloaded{[&](const Uniform& d) { return check_reals(*this, d); },
+                 [&](const LogUniform& d) -> Status {
+                   TROUPE_RETURN_IF_ERROR(check_range(*this, d.low, d.high));
+                   if (d.low <= 0)
+                     return wrong(*this,
+                                  "the lower bound of a logarithmic range must be above 0, "
+                                  "such as 1e-6; use uniform for a range with 0 in it");
+                   return ok();
+                 },
+                 [&](const RandInt& d) { return check_integers(*this, d); },
+                 [&](const Choice& d) {
+                   return check_values(*this, d.values, "choice({\"a\", \"b\"})",
+                                       ": each is as likely");
+                 },
+                 [&](const Grid& d) {
+                   return check_values(*this, d.values, "grid_search({1, 2, 3})",
+                                       ", or raise num_samples to try everything more than once");
+                 }},
       kind_);
 }
 

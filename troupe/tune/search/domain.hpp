@@ -41,13 +41,14 @@ struct RandInt {
   friend bool operator==(const RandInt&, const RandInt&) = default;
 };
 
-/// One of the values, each as likely. Values keep their type.
+/// One of the values, each as likely. Values keep their type: 1, 1.0, true and "1" are four of
+/// them. None comes twice.
 struct Choice {
   List values;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// Every value, systematically: multiplies the number of trials.
+/// Every value, systematically: multiplies the number of trials. None comes twice.
 struct Grid {
   List values;
   friend bool operator==(const Grid&, const Grid&) = default;

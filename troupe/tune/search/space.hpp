@@ -119,7 +119,9 @@ public:
   /// The entry at a path, or null pointer.
   [[nodiscard]] const SpaceEntry* find(std::string_view path) const;
 
-  /// Ok, or invalid_argument: what is wrong, at which path, and how to put it right.
+  /// Ok, or invalid_argument: what is wrong, at which path, and how to put it right. A rule that
+  /// nothing can keep is wrong as far as the ranges of its parameters show that; what only several
+  /// rules together exclude is an error of the first suggestion.
   [[nodiscard]] Status check() const;
 
   /// As data, and back. A stored space reads back equal.

@@ -30,14 +30,6 @@ const List* listed(const Domain& domain) {
   return nullptr;
 }
 
-/// Can the domain give a single value only?
-bool is_single(const Domain& domain) {
-  if (const List* values = listed(domain))
-    return std::all_of(values->begin(), values->end(),
-                       [&](const Value& value) { return value == values->front(); });
-  return domain.last_index() == 0;
-}
-
 std::uint64_t distance(std::int64_t low, std::int64_t high) {
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
 }
@@ -49,9 +41,7 @@ std::uint64_t distance(std::int64_t low, std::int64_t high) {
 Axis::Axis(std::string path, Domain domain) : path_(std::move(path)), domain_(std::move(domain)) {
   if (const List* values = listed(domain_)) {
     categorical_ = true;
-    for (const Value& value : *values)
-      if (std::find(values_.begin(), values_.end(), value) == values_.end())
-        values_.push_back(value);
+    values_ = *values;
     count_ = values_.size();
     return;
   }
@@ -238,7 +228,7 @@ void Design::place(const ParamSpace::Leaf& leaf) {
   }
   conditional_ = conditional_ || !gates.empty();
   const Domain* domain = leaf.entry->domain();
-  if (domain != nullptr && !is_single(*domain)) {
+  if (domain != nullptr && domain->last_index() != 0) {
     axes_.emplace_back(leaf.path, *domain);
     gates_.push_back(std::move(gates));
     optional_.push_back(leaf.entry->optional());

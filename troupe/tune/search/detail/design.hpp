@@ -67,7 +67,7 @@ private:
 
   std::string path_;
   Domain domain_;
-  List values_;  ///< categories, each once
+  List values_;  ///< categories
   bool categorical_ = false;
   bool log_ = false;
   std::uint64_t count_ = 0;
