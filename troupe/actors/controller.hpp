@@ -16,10 +16,12 @@ struct ControllerOptions {
   std::string experiment_name;  ///< what `get_context` tells user code
   Durability durability = Durability::normal;
 
-  /// The longest that one step may take (function API: from one report to the next); 0: no limit.
-  /// A step beyond it is asked to stop, and after `RuntimeOptions::stop_grace` its worker is
-  /// killed.
+  /// The longest that one call of `step`, `save_checkpoint` or `cleanup` may take (function API:
+  /// from one report to the next); 0: no limit. A call beyond it is asked to return, and after
+  /// `RuntimeOptions::stop_grace` its worker is killed.
   Duration step_timeout{0};
+  /// The same for `setup`, `reset_config` and `load_checkpoint`.
+  Duration setup_timeout{0};
 
   /// What a worker process prints goes to `<trial_dir>/output.log` too. The last lines are kept
   /// for error messages either way.

@@ -47,6 +47,17 @@ void stop_trials(ProgressSnapshot& snapshot) {
   snapshot.groups.erase(running);
 }
 
+Value seconds_or_null(const std::optional<Duration>& duration) {
+  return duration ? Value(seconds(*duration)) : Value();
+}
+
+std::string deadlines_text(const ExperimentSpec& spec) {
+  const auto one = [](const std::optional<Duration>& duration) {
+    return duration ? duration_text(seconds(*duration)) : std::string("none");
+  };
+  return "step_timeout " + one(spec.step_timeout) + ", setup_timeout " + one(spec.setup_timeout);
+}
+
 std::string checkpoint_line(const CheckpointRow& row, const std::filesystem::path& trial_dir) {
   std::string text = row.ref.directory + ", iteration " + std::to_string(row.ref.iteration) + ", " +
                      bytes_text(row.ref.bytes);
@@ -116,6 +127,8 @@ std::string ExperimentView::text(std::size_t width) const {
   return line("Experiment: ", spec_.name + " (" + spec_.trainable + ")") +
          line("State: ", state_text()) + line("Folder: ", dir_.string()) +
          line("Searcher: ", spec_.searcher + ", scheduler: " + spec_.scheduler) +
+         (spec_.step_timeout || spec_.setup_timeout ? line("Deadlines: ", deadlines_text(spec_))
+                                                    : std::string()) +
          render_progress(snapshot(), {.width = width});
 }
 
@@ -248,6 +261,8 @@ void ExperimentView::write_json(std::ostream& out) const {
            {"mode", std::string(to_string(spec_.mode))},
            {"searcher", spec_.searcher},
            {"scheduler", spec_.scheduler},
+           {"step_timeout_s", seconds_or_null(spec_.step_timeout)},
+           {"setup_timeout_s", seconds_or_null(spec_.setup_timeout)},
            {"run_time_s", seconds(status_.run_time)},
            {"results", status_.results},
            {"actor_starts", status_.actor_starts}};

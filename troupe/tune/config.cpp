@@ -27,10 +27,11 @@ Status check(const FailureConfig& config) {
     return wrong("FailureConfig.fail_fast", "it stops at the first failure, but max_failures is " +
                                                 std::to_string(config.max_failures) +
                                                 "; leave one of them out");
+  const std::string not_positive = "it must be longer than zero; leave it out for no limit";
   if (config.step_timeout && config.step_timeout->count() <= 0)
-    return wrong("FailureConfig.step_timeout",
-                 "it must be longer than zero; leave it out for no "
-                 "limit");
+    return wrong("FailureConfig.step_timeout", not_positive);
+  if (config.setup_timeout && config.setup_timeout->count() <= 0)
+    return wrong("FailureConfig.setup_timeout", not_positive);
   return ok();
 }
 

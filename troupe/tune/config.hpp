@@ -93,9 +93,16 @@ struct FailureConfig {
   /// -1: any number.
   std::int32_t max_infrastructure_failures = 10;
 
-  /// The longest that one step may take (function API: from one report to the next); then it is
-  /// cancelled, and its process killed, as a failure of user code. Nothing: no limit.
+  /// The longest that one call of `step` or `save_checkpoint` may take (function API: from one
+  /// report to the next). Then it is asked to return (`should_stop`), after
+  /// `RuntimeOptions::stop_grace` its process is killed, or its thread left behind, and the trial
+  /// fails, as a failure of user code. Nothing: no limit, and a warning in the log after 10
+  /// minutes. `cleanup` has the same limit; where it is the last call of a worker, `stop_grace`.
   std::optional<Duration> step_timeout{};
+
+  /// The same for `setup`, `reset_config` and `load_checkpoint` (with the check of the files before
+  /// it), which are slow by design: one limit for each call.
+  std::optional<Duration> setup_timeout{};
 };
 
 struct CheckpointConfig {

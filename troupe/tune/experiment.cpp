@@ -73,6 +73,7 @@ Status Experiment::control() {
                         {.experiment_name = spec.name,
                          .durability = spec.durability,
                          .step_timeout = spec.step_timeout.value_or(Duration::zero()),
+                         .setup_timeout = spec.setup_timeout.value_or(Duration::zero()),
                          .log_to_file = spec.log_to_file});
   {
     const std::lock_guard lock(mutex_);

@@ -39,6 +39,7 @@ void copy_run_config(const RunConfig& config, ExperimentSpec& spec) {
   spec.fail_fast = config.failure_config.fail_fast;
   spec.max_infrastructure_failures = config.failure_config.max_infrastructure_failures;
   spec.step_timeout = config.failure_config.step_timeout;
+  spec.setup_timeout = config.failure_config.setup_timeout;
   spec.num_to_keep = checkpoints.num_to_keep;
   spec.checkpoint_score_attribute = checkpoints.checkpoint_score_attribute;
   spec.checkpoint_score_order = checkpoints.checkpoint_score_order;

@@ -32,7 +32,7 @@ namespace troupe::tune {
 
 /// Everything that was decided before the first trial; written once.
 struct ExperimentSpec {
-  static constexpr RecordInfo record{200, 3, "experiment_spec"};
+  static constexpr RecordInfo record{200, 4, "experiment_spec"};
 
   std::string name{};
   std::string trainable{};  ///< registered name
@@ -77,6 +77,7 @@ struct ExperimentSpec {
   std::vector<KnownResult> known_results{};
   bool allow_repeats = false;
   Duration stop_patience = std::chrono::seconds(5);  ///< since version 3
+  std::optional<Duration> setup_timeout{};           ///< since version 4
 
   template <class Archive>
   void serialize(Archive& archive, unsigned version);

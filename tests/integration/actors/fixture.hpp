@@ -15,6 +15,8 @@ namespace troupe::testing {
 
 /// While true, the trainable that misbehaves with "loop" goes on.
 extern std::atomic<bool> endless_step;
+/// A change of it lets the calls of `Hangs` end that hang on threads.
+extern std::atomic<int> hanging_calls;
 
 /// Options with short deadlines, for tests of what happens when they pass.
 inline RuntimeOptions hasty() {

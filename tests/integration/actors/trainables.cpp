@@ -56,7 +56,8 @@ void troupe_test_start(int argc, char** argv) {
 
 namespace troupe::testing {
 std::atomic<bool> endless_step{true};
-}
+std::atomic<int> hanging_calls{0};
+}  // namespace troupe::testing
 
 namespace {
 
@@ -162,6 +163,50 @@ private:
   int64_t steps_ = 0;
 };
 TROUPE_TRAINABLE(Misbehaves);
+
+void hang() {
+  troupe::testing::hanging_calls.wait(troupe::testing::hanging_calls.load());
+}
+
+/// The call that "in" names never ends.
+class Hangs : public Trainable {
+public:
+  void setup(const Config& config) override {
+    in_ = config.at("in").as_string();
+    hang_in("setup");
+  }
+  Metrics step() override {
+    hang_in("step");
+    return {{"x", 1}};
+  }
+  bool reset_config(const Config& config) override {
+    in_ = config.at("in").as_string();
+    hang_in("reset_config");
+    return true;
+  }
+  void save_checkpoint(const std::filesystem::path& folder) override {
+    hang_in("save_checkpoint");
+    std::ofstream(folder / "x") << 1;
+  }
+  void load_checkpoint(const std::filesystem::path&) override { hang_in("load_checkpoint"); }
+  void cleanup() override { hang_in("cleanup"); }
+
+private:
+  void hang_in(const char* call) const {
+    if (in_ == call)
+      hang();
+  }
+
+  std::string in_;
+};
+TROUPE_TRAINABLE(Hangs);
+
+/// Never ends after its first report.
+void hangs_between_reports(const Config&) {
+  report({{"x", 1}});
+  hang();
+}
+TROUPE_TRAINABLE_FUNCTION(hangs_between_reports);
 
 /// Reports "reports" times, then returns {"last": 1} or nothing.
 Metrics reporter(const Config& config) {

@@ -44,6 +44,7 @@ TEST_CASE("the command shows what became of an experiment") {
   CHECK(show.exit_status == 0);
   CHECK_MESSAGE(has(show.out, "5 TERMINATED"), show.out);
   CHECK(has(show.out, "Searcher: auto, scheduler: fifo"));
+  CHECK_FALSE(has(show.out, "Deadlines"));
   CHECK(has(show.out, "Quadratic_00004"));
   CHECK(has(show.out, "Best so far: Quadratic_00002 with loss=0"));
 
@@ -54,6 +55,19 @@ TEST_CASE("the command shows what became of an experiment") {
   CHECK(trial.exit_status == 0);
   CHECK_MESSAGE(has(trial.out, "Ended by: done"), trial.out);
   CHECK(has(command(lab, {"show", "test", "--trial", "3"}).out, "Quadratic_00003"));
+}
+
+TEST_CASE("the command shows deadlines of user code where there are some") {
+  Lab lab;
+  auto options = five_trials(lab);
+  options.run_config.failure_config.setup_timeout = std::chrono::minutes(20);
+  (void)tune::Tuner(lab.runtime, "Quadratic", options).fit();
+  const auto show = command(lab, {"show", "test"});
+  CHECK_MESSAGE(has(show.out, "Deadlines: step_timeout none, setup_timeout 20 min"), show.out);
+  const auto json = parse_json(command(lab, {"show", "test", "--json"}).out);
+  REQUIRE(json.has_value());
+  CHECK(json->as_map().at("step_timeout_s").is_null());
+  CHECK(json->as_map().at("setup_timeout_s").as_double() == 1200);
 }
 
 TEST_CASE("the command speaks JSON to other programs") {

@@ -85,6 +85,22 @@ TEST_CASE("a step without end on a thread is left behind and the trial fails") {
   CHECK_MESSAGE(has(message, "step 2 did not end within 2 s"), message);
 }
 
+TEST_CASE("a setup without end is cut off and named") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.setup_timeout = std::chrono::seconds(1);
+    const auto results = tune::Tuner(lab.runtime, "Misbehaves",
+                                     {.param_space = {{"do", "loop in setup"}}, .run_config = run})
+                             .fit();
+    ++endless_steps;
+    REQUIRE(results[0].error.has_value());
+    const std::string message = results[0].error->message();
+    CHECK_MESSAGE(has(message, "setup did not end within 1 s (setup_timeout)"), message);
+  }
+}
+
 TEST_CASE("a stopped process fails its trial") {
   const std::string message = error_of("stop");
   CHECK_MESSAGE(has(message, "process was stopped (SIGSTOP) and did not continue within 5 s"),

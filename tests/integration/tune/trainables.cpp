@@ -131,7 +131,11 @@ TROUPE_TRAINABLE(Summing);
 /// Does in its second step what "do" says; "nothing" is well.
 class Misbehaves : public tune::Trainable {
 public:
-  void setup(const Config& config) override { what_ = config.at("do").as_string(); }
+  void setup(const Config& config) override {
+    what_ = config.at("do").as_string();
+    if (what_ == "loop in setup")
+      loop();
+  }
   Metrics step() override {
     if (++steps_ == 2)
       act();
@@ -143,6 +147,11 @@ public:
   }
 
 private:
+  static void loop() {
+    const int before = testing::endless_steps;
+    while (testing::endless_steps == before)
+      std::this_thread::yield();
+  }
   void act() {
     std::printf("about to %s\n", what_.c_str());
     if (what_ == "throw")
@@ -155,10 +164,8 @@ private:
     }
     if (what_ == "exit")
       std::exit(3);
-    if (what_ == "loop") {
-      for (;;)
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-    }
+    if (what_ == "loop")
+      loop();
     const bool first = tune::get_context().attempt == 0;
     if (what_ == "stop" || (what_ == "stop once" && first))
       ::raise(SIGSTOP);

@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Wire, "the numbers of message types are append only") {
                                        "troupe::detail::WorkerWelcome",
                                        "troupe::detail::Ping",
                                        "troupe::detail::Pong",
-                                       "troupe::detail::CancelStep",
+                                       "troupe::detail::CancelCall",
                                        "troupe::WorkerStarted",
                                        "troupe::TrialStarted",
                                        "troupe::ResetRefused",

@@ -17,6 +17,7 @@ namespace {
 std::atomic<int> alive{0};
 std::atomic<int> cleaned_up{0};
 std::atomic<bool> step_runs{false};
+std::atomic<bool> call_runs{false};
 
 /// Counts; misbehaves where its configuration says so.
 class Probe : public Trainable {
@@ -25,6 +26,7 @@ public:
   ~Probe() override { --alive; }
   void setup(const Config& config) override {
     config_ = config;
+    wait_in("setup");
     if (asks("throw_in_setup"))
       throw std::runtime_error("no simulator");
   }
@@ -56,17 +58,20 @@ public:
     return metrics;
   }
   void save_checkpoint(const std::filesystem::path& folder) override {
+    wait_in("save_checkpoint");
     if (asks("throw_in_save"))
       throw std::runtime_error("disk on fire");
     std::ofstream(folder / "count") << count_;
   }
   void load_checkpoint(const std::filesystem::path& folder) override {
+    wait_in("load_checkpoint");
     if (asks("throw_in_load"))
       throw std::runtime_error("cannot parse");
     std::ifstream(folder / "count") >> count_;
   }
   bool reset_config(const Config& config) override {
     config_ = config;
+    wait_in("reset_config");
     if (asks("throw_in_reset"))
       throw std::runtime_error("stuck");
     count_ = 0;
@@ -74,12 +79,23 @@ public:
   }
   void cleanup() override {
     ++cleaned_up;
+    wait_in("cleanup");
     if (asks("throw_in_cleanup"))
       throw std::runtime_error("never mind");
   }
 
 private:
   bool asks(const char* key) const { return config_.contains(key); }
+  /// Until it is asked to return, where the configuration names the call.
+  void wait_in(const char* call) const {
+    if (config_.get_or("wait_in", "").as_string() != call)
+      return;
+    call_runs = true;
+    while (!should_stop())
+      std::this_thread::yield();
+    if (asks("throw_when_asked"))
+      throw std::runtime_error("interrupted");
+  }
 
   Config config_;
   int64_t count_ = 0;
@@ -369,6 +385,62 @@ TEST_CASE("a cancelled step fails its trial with the reason, a late cancel does 
   peer.mailbox().cancel({call - 1, "another call"});
   peer.mailbox().cancel({call, "step 1 took too long"});
   CHECK(peer.expect<TrialFailed>().message == "step 1 took too long");
+}
+
+TEST_CASE("each call that is cancelled fails its trial with the reason, and leaves nothing half") {
+  for (const std::string call : {"setup", "reset_config", "load_checkpoint", "save_checkpoint"}) {
+    for (const bool throws : {false, true}) {
+      CAPTURE(call);
+      CAPTURE(throws);
+      Peer peer;
+      RunTrial order = peer.order("Probe", {{"wait_in", call}}, 1);
+      if (throws)
+        order.config["throw_when_asked"] = true;
+      order.next_checkpoint = 2;
+      order.reset = call == "reset_config";
+      if (call == "load_checkpoint")
+        order.checkpoints = two_checkpoints(peer);
+      if (call == "reset_config") {
+        peer.mailbox().post(peer.order("Probe"));
+        peer.expect<TrialStarted>();
+        peer.answer(peer.expect<Reported>(), Verdict::stop);
+        peer.expect<TrialEnded>();
+      }
+      call_runs = false;
+      peer.mailbox().post(order);
+      if (call == "save_checkpoint") {
+        peer.expect<TrialStarted>();
+        peer.answer(peer.expect<Reported>(), Verdict::go_on, 2);
+      }
+      while (!call_runs)
+        std::this_thread::yield();
+      const auto progress = peer.mailbox().progress();
+      CHECK(progress.trial == order.key);
+      peer.mailbox().cancel({progress.calls, "it took too long"});
+      const std::string message = peer.expect<TrialFailed>().message;
+      CHECK(message.find("it took too long") == 0);
+      if (!throws)
+        CHECK(message == "it took too long");
+      CHECK_FALSE(std::filesystem::exists(peer.folder() / "checkpoint_000002"));
+      CHECK(alive == 0);
+    }
+  }
+}
+
+TEST_CASE("a cleanup that is cancelled and returns does not fail the trial after it") {
+  Peer peer;
+  peer.mailbox().post(peer.order("Probe", {{"wait_in", "cleanup"}}));
+  peer.expect<TrialStarted>();
+  peer.answer(peer.expect<Reported>(), Verdict::stop);
+  peer.expect<TrialEnded>();
+  call_runs = false;
+  peer.mailbox().post(peer.order("Plain", {}, 1));
+  while (!call_runs)
+    std::this_thread::yield();
+  peer.mailbox().cancel({peer.mailbox().progress().calls, "it took too long"});
+  peer.expect<TrialStarted>();
+  CHECK_FALSE(peer.mailbox().stop_asked());
+  CHECK(peer.expect<Reported>().iteration == 1);
 }
 
 TEST_CASE("an abandoned thread is heard of no more and ends when its call returns") {

@@ -123,6 +123,7 @@ TEST_CASE("impossible failure handling is refused by name") {
   CHECK(error({.fail_fast = true}) == "");
   CHECK(error({.max_infrastructure_failures = -3}).find("infrastructure") != std::string::npos);
   CHECK(error({.step_timeout = Duration(-1)}).find("step_timeout") != std::string::npos);
+  CHECK(error({.setup_timeout = Duration(0)}).find("setup_timeout") != std::string::npos);
 }
 
 TEST_CASE("impossible checkpoint handling is refused by name") {

@@ -168,10 +168,17 @@ ExperimentSpec experiment_spec_v3() {
   return spec;
 }
 
+ExperimentSpec experiment_spec_v4() {
+  ExperimentSpec spec = experiment_spec_v3();
+  spec.setup_timeout = std::chrono::minutes(10);
+  return spec;
+}
+
 TEST_CASE("rows of every released format are read, and written the same") {
   check_golden("experiment_spec", experiment_spec());
   check_golden("experiment_spec", experiment_spec_v2(), 2);
   check_golden("experiment_spec", experiment_spec_v3(), 3);
+  check_golden("experiment_spec", experiment_spec_v4(), 4);
   check_golden("experiment_row", experiment_row());
   check_golden("trial_row", trial_row());
   check_golden("trial_row", trial_row_v2(), 2);

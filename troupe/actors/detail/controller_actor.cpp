@@ -239,7 +239,7 @@ private:
     const WorkerId worker = start.worker;
     routes_.emplace(worker, Destination{});
     StartOrder order{std::move(start), parts_.options.experiment_name, parts_.options.step_timeout,
-                     parts_.options.log_to_file};
+                     parts_.options.setup_timeout, parts_.options.log_to_file};
     request(parts_.agent, caf::timespan{agent_deadline}, std::move(order))
         .then([this, worker](Route& route) { route_known(worker, route); },
               [this, worker](caf::error&) {

@@ -39,6 +39,6 @@ caf::actor spawn_thread_keeper(caf::actor_system& system, const KeeperOptions& o
                                std::shared_ptr<UserThread> thread);
 
 /// How often a keeper looks: often enough for the shortest of its deadlines.
-Duration look_after_period(const KeeperOptions& options, Duration step_timeout);
+Duration look_after_period(const KeeperOptions& options, const StartOrder& order);
 
 }  // namespace troupe::detail

@@ -53,7 +53,7 @@ std::string layout_text() {
   add_layout(text, WorkerSetup{});
   add_layout(text, Ping{});
   add_layout(text, Pong{});
-  add_layout(text, CancelStep{});
+  add_layout(text, CancelCall{});
   add_layout(text, WorkerStarted{});
   add_layout(text, TrialStarted{{}, {}, 1, 2, {3}, "n"});
   add_layout(text, ResetRefused{});

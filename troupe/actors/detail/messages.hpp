@@ -61,6 +61,7 @@ struct StartOrder {
   StartWorker start;
   std::string experiment_name;
   Duration step_timeout{0};
+  Duration setup_timeout{0};
   bool log_to_file = false;
 };
 
@@ -133,7 +134,7 @@ auto map_field(Inspector& f, const char (&name)[N], Map& x) {
 }
 
 template <class Inspector>
-bool inspect(Inspector& f, CancelStep& x) {
+bool inspect(Inspector& f, CancelCall& x) {
   return f.object(x).fields(f.field("call", x.call), f.field("reason", x.reason));
 }
 
@@ -164,7 +165,7 @@ template <class Inspector>
 bool inspect(Inspector& f, UserProgress& x) {
   return f.object(x).fields(enum_field(f, "activity", x.activity, UserActivity::ended),
                             f.field("calls", x.calls), f.field("step", x.step),
-                            duration_field(f, "running", x.running));
+                            duration_field(f, "running", x.running), f.field("trial", x.trial));
 }
 
 template <class Inspector>
@@ -303,7 +304,7 @@ CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerHello))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::WorkerWelcome))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Ping))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::Pong))
-CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::CancelStep))
+CAF_ADD_TYPE_ID(troupe_actors, (troupe::detail::CancelCall))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::WorkerStarted))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::TrialStarted))
 CAF_ADD_TYPE_ID(troupe_actors, (troupe::ResetRefused))

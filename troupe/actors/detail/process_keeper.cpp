@@ -38,8 +38,8 @@ public:
         options_(options),
         order_(std::move(order)),
         controller_(std::move(controller)),
-        period_(look_after_period(options, order_.step_timeout)),
-        watch_({order_.step_timeout, options.stop_grace}) {}
+        period_(look_after_period(options, order_)),
+        watch_({order_.step_timeout, order_.setup_timeout, options.stop_grace}) {}
 
   caf::behavior make_behavior() override {
     set_default_handler(caf::drop);
@@ -130,7 +130,7 @@ private:
     if constexpr (std::is_same_v<Body, RunTrial>)
       prepare(order);
     if constexpr (std::is_same_v<Body, StopTrial>)
-      watch_.trial_stopped();
+      watch_.trial_stopped(order.key);
     send(control_, std::move(order));
   }
 
@@ -147,7 +147,6 @@ private:
   }
 
   void prepare(const RunTrial& order) {
-    watch_.trial_started();
     // From here on the output is the trial's.
     if (const Status set = open_log(order); !set) {
       log::warning("the output of a trial is not written to its folder",
@@ -171,6 +170,8 @@ private:
     if (ending_)
       return;
     Watch::Verdict verdict = watch_.look(pong.progress);
+    if (verdict.warning)
+      warn_of_long_call(worker(), pong.progress, *verdict.warning);
     if (verdict.cancel)
       send(control_, std::move(*verdict.cancel));
     if (verdict.expired)
@@ -186,6 +187,11 @@ private:
       return;
     }
     if (kill_at_ && watch_.now() >= *kill_at_) {
+      if (expected_)
+        log::warning(
+            "a worker did not end when it was told to, and is killed: does cleanup take "
+            "longer than RuntimeOptions.stop_grace?",
+            {{"worker", worker()}, {"after", to_text(options_.stop_grace)}});
       process_.kill();
       kill_at_.reset();
     }
@@ -337,12 +343,13 @@ caf::actor spawn_process_keeper(caf::actor_system& system, ProcessSpawner& spawn
                                      std::move(controller));
 }
 
-Duration look_after_period(const KeeperOptions& options, Duration step_timeout) {
+Duration look_after_period(const KeeperOptions& options, const StartOrder& order) {
   Duration period = std::chrono::seconds(1);
   period = std::min(period, options.unresponsive_after / 4);
   period = std::min(period, options.stop_grace / 2);
-  if (step_timeout > Duration::zero())
-    period = std::min(period, step_timeout / 4);
+  for (const Duration timeout : {order.step_timeout, order.setup_timeout})
+    if (timeout > Duration::zero())
+      period = std::min(period, timeout / 4);
   return std::max<Duration>(period, std::chrono::milliseconds(10));
 }
 

@@ -32,8 +32,8 @@ public:
         order_(std::move(order)),
         controller_(std::move(controller)),
         thread_(std::move(thread)),
-        period_(look_after_period(options, order_.step_timeout)),
-        watch_({order_.step_timeout, options.stop_grace}) {}
+        period_(look_after_period(options, order_)),
+        watch_({order_.step_timeout, order_.setup_timeout, options.stop_grace}) {}
 
   caf::behavior make_behavior() override {
     set_default_handler(caf::drop);
@@ -46,12 +46,10 @@ public:
         },
     });
     send(controller_, WorkerStarted{worker(), ::getpid(), options_.host});
-    if (order_.step_timeout > Duration::zero())
-      tick_later();
+    tick_later();
     return {
         [this](StopTrial& stop) {
-          watch_.trial_stopped();
-          tick_later();
+          watch_.trial_stopped(stop.key);
           thread_->mailbox().post(std::move(stop));
         },
         [this](StopWorker& order) { stop(order); },
@@ -84,6 +82,8 @@ private:
       return;
     }
     Watch::Verdict verdict = watch_.look(progress);
+    if (verdict.warning)
+      warn_of_long_call(worker(), progress, *verdict.warning);
     if (verdict.cancel)
       thread_->mailbox().cancel(std::move(*verdict.cancel));
     if (verdict.expired)
@@ -103,8 +103,10 @@ private:
 
   void abandon(std::string why) {
     thread_->abandon();
-    log::error("a step does not end; its thread is left behind and goes on using CPU and memory",
-               {{"worker", worker()}, {"why", why}});
+    log::error(
+        "a call of user code does not end; its thread is left behind and goes on using CPU "
+        "and memory",
+        {{"worker", worker()}, {"why", why}});
     send(controller_, thread_abandoned_atom_v);
     gone(FailureKind::user, why + "; its thread is left behind");
   }

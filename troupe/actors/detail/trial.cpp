@@ -170,6 +170,9 @@ void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
       storage_full_ = copied.error().code() == ErrorCode::resource_exhausted;
       throw Exception(std::move(copied).error().with_context("report"));
     }
+    cancelled_ = mailbox().take_cancelled();  // while it was copied
+    if (cancelled_)
+      unwind();
     ++next_checkpoint_;
     saved = std::move(copied).value();
   }

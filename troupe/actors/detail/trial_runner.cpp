@@ -44,6 +44,8 @@ void TrialRunner::run(RunTrial order) {
       run_class(trial, *entry);
     }
   } catch (TrialFailure& failed) {
+    if (object_)
+      mailbox_.enter(UserActivity::cleanup, 0);
     object_.reset();
     const bool full = failed.storage_full || out_of_space(std::filesystem::path(dir).parent_path());
     mailbox_.send(
@@ -69,13 +71,16 @@ bool TrialRunner::prepare(Trial& trial, const TrainableEntry& entry) {
     make_object(trial, entry);
     return true;
   }
-  mailbox_.enter(UserActivity::prepare, 0);
+  mailbox_.enter(UserActivity::reset, 0);
+  bool done = false;
   try {
-    return object_->reset_config(trial.order().config);
+    done = object_->reset_config(trial.order().config);
   } catch (...) {
     pass_forced_unwind();
     throw failure("reset_config failed");
   }
+  fail_if_cancelled();
+  return done;
 }
 
 void TrialRunner::make_object(Trial& trial, const TrainableEntry& entry) {
@@ -93,6 +98,7 @@ void TrialRunner::make_object(Trial& trial, const TrainableEntry& entry) {
     pass_forced_unwind();
     throw failure("setup failed");
   }
+  fail_if_cancelled();
 }
 
 void TrialRunner::restore(Trial& trial, const TrainableEntry& entry) {
@@ -115,10 +121,14 @@ void TrialRunner::restore(Trial& trial, const TrainableEntry& entry) {
       if (object_) {
         object_->load_checkpoint(std::filesystem::path(trial.order().trial_dir) / ref.directory);
       }
+      fail_if_cancelled();
       trial.restored(ref);
       loaded = true;
+    } catch (const TrialFailure&) {
+      throw;
     } catch (...) {
       pass_forced_unwind();
+      fail_if_cancelled();  // not the fault of this checkpoint
       // What it loaded may be half: the next one, and a start from nothing, need a fresh object.
       TrialFailure failed = failure("load_checkpoint of " + ref.directory + " failed");
       notes.push_back(failed.message);
@@ -134,6 +144,7 @@ void TrialRunner::restore(Trial& trial, const TrainableEntry& entry) {
   // A checkpoint that is whole and cannot be loaded: starting over in silence would hide a defect.
   if (load_failed && !loaded)
     throw TrialFailure{std::move(load_failed->message)};
+  fail_if_cancelled();  // while files were checked and none was good
   std::string note;
   for (const std::string& each : notes)
     note += (note.empty() ? "" : "; ") + each;
@@ -160,8 +171,7 @@ bool TrialRunner::step(Trial& trial) {
     throw failure("step " + std::to_string(number) + " failed");
   }
   const Duration took = mailbox_.clock().now() - start;
-  if (auto reason = mailbox_.take_cancelled())
-    throw TrialFailure{std::move(*reason)};
+  fail_if_cancelled();
 
   std::optional<Answer> answer;
   if (!mailbox_.take_stop(trial.order().key)) {
@@ -186,9 +196,13 @@ void TrialRunner::save(Trial& trial, uint32_t number) {
   mailbox_.enter(UserActivity::save, trial.iteration());
   std::optional<Result<CheckpointRef>> saved;
   try {
-    saved = write_checkpoint(
-        trial.order().trial_dir, number, trial.iteration(), trial.time_total_s(),
-        [this](const std::filesystem::path& folder) { object_->save_checkpoint(folder); });
+    saved = write_checkpoint(trial.order().trial_dir, number, trial.iteration(),
+                             trial.time_total_s(), [this](const std::filesystem::path& folder) {
+                               object_->save_checkpoint(folder);
+                               fail_if_cancelled();
+                             });
+  } catch (const TrialFailure&) {
+    throw;
   } catch (...) {
     pass_forced_unwind();
     throw failure("save_checkpoint failed");
@@ -199,6 +213,7 @@ void TrialRunner::save(Trial& trial, uint32_t number) {
         saved->error().code() == ErrorCode::resource_exhausted};
   }
   trial.send_saved(std::move(*saved).value());
+  fail_if_cancelled();
 }
 
 void TrialRunner::run_function(FunctionTrial& trial, const TrainableEntry& entry) {
@@ -240,14 +255,26 @@ void TrialRunner::let_go() {
                                     {"what", current_exception_text()}});
   }
   object_.reset();
+  // It returned after all, and the trial that comes next did nothing wrong.
+  if (const auto slow = mailbox_.forgive_cancelled())
+    log::warning("cleanup took long",
+                 {{"trainable", object_name_}, {"worker", setup_.worker}, {"what", *slow}});
 }
 
 bool TrialRunner::any_cleanup_failed() {
   return a_cleanup_failed.load();
 }
 
+void TrialRunner::fail_if_cancelled() {
+  if (auto reason = mailbox_.take_cancelled())
+    throw TrialFailure{std::move(*reason)};
+}
+
 TrialFailure TrialRunner::failure(const std::string& where) {
   reserve_.reset();
+  // It threw because it was asked to return.
+  if (auto reason = mailbox_.take_cancelled())
+    return {*reason + "; then it threw " + current_exception_text()};
   return {where + ": " + current_exception_text()};
 }
 

@@ -39,6 +39,9 @@ private:
   bool step(Trial& trial);
   /// What went wrong in user code, for a message that begins with `where`.
   TrialFailure failure(const std::string& where);
+  /// Throws TrialFailure when the call of user code that just ended had been cancelled: what it did
+  /// may be half.
+  void fail_if_cancelled();
 
   UserMailbox& mailbox_;
   const WorkerSetup setup_;

@@ -45,7 +45,7 @@ void UserMailbox::post(StopTrial stop) {
   news_.notify_one();
 }
 
-void UserMailbox::cancel(CancelStep cancel) {
+void UserMailbox::cancel(CancelCall cancel) {
   const std::lock_guard lock(mutex_);
   if (cancel.call != calls_ || !current_)
     return;
@@ -70,7 +70,7 @@ void UserMailbox::mute() {
 UserProgress UserMailbox::progress() const {
   const TimePoint now = clock_.now();
   const std::lock_guard lock(mutex_);
-  return {activity_, calls_, step_, now - since_};
+  return {activity_, calls_, step_, now - since_, current_};
 }
 
 std::optional<RunTrial> UserMailbox::next_trial() {
@@ -130,6 +130,16 @@ std::optional<std::string> UserMailbox::take_cancelled() {
   if (!stop_asked())
     return std::nullopt;
   const std::lock_guard lock(mutex_);
+  return std::exchange(cancelled_, std::nullopt);
+}
+
+std::optional<std::string> UserMailbox::forgive_cancelled() {
+  const std::lock_guard lock(mutex_);
+  if (cancelled_)
+    stop_asked_.store(
+        quit_ || std::any_of(stops_.begin(), stops_.end(),
+                             [this](const StopTrial& stop) { return stop.key == current_; }),
+        std::memory_order_relaxed);
   return std::exchange(cancelled_, std::nullopt);
 }
 

@@ -29,7 +29,7 @@ public:
   void post(RunTrial order);
   void post(Answer answer);
   void post(StopTrial stop);
-  void cancel(CancelStep cancel);
+  void cancel(CancelCall cancel);
   /// The thread ends: after the running call, or at once when it waits.
   void quit();
   /// What the thread still has to say goes nowhere; on return `send` is destroyed.
@@ -40,11 +40,16 @@ public:
   /// Waits for a trial; nothing: quit. Ends in time because whoever lets go of a worker says quit.
   std::optional<RunTrial> next_trial();
   /// Waits for the answer to a report. Nothing: the trial is stopped instead, see `take_stop`.
+  /// Without a deadline, because the driver owes the answer: it comes when the report is in the
+  /// journal (a deterministic run: when it is the trial's turn). With the driver, the controller or
+  /// the link to them the worker ends, by `quit` or as a process, and the wait with it.
   std::optional<Answer> wait_answer(const TrialKey& key, uint64_t message);
   /// The order to stop this trial, when there is one; quitting counts as one.
   std::optional<StopTrial> take_stop(const TrialKey& key);
   /// Why the trial fails after all: its call was cancelled.
   std::optional<std::string> take_cancelled();
+  /// The same of a call that the trial has no part in: it is not asked to stop any more.
+  std::optional<std::string> forgive_cancelled();
   /// Somebody wants the running call to return. Cheap: asked in user code's inner loops.
   bool stop_asked() const { return stop_asked_.load(std::memory_order_relaxed); }
 

@@ -1,4 +1,5 @@
 #include <troupe/actors/detail/watch.hpp>
+#include <troupe/base/log.hpp>
 
 #include <cstdio>
 
@@ -6,10 +7,17 @@ namespace troupe::detail {
 
 namespace {
 
+bool is_setup(UserActivity activity) {
+  return activity == UserActivity::prepare || activity == UserActivity::reset ||
+         activity == UserActivity::restore;
+}
+
 std::string describe(const UserProgress& progress) {
   switch (progress.activity) {
     case UserActivity::prepare:
       return "setup";
+    case UserActivity::reset:
+      return "reset_config";
     case UserActivity::restore:
       return "load_checkpoint";
     case UserActivity::save:
@@ -34,11 +42,6 @@ std::string to_text(Duration duration) {
   return text;
 }
 
-void Watch::trial_started() {
-  stopping_ = false;
-  asked_.reset();
-}
-
 Watch::Verdict Watch::look(const UserProgress& progress) {
   Verdict verdict;
   if (!in_user_code(progress.activity))
@@ -48,20 +51,40 @@ Watch::Verdict Watch::look(const UserProgress& progress) {
       verdict.expired = reason_;
     return verdict;
   }
-  const bool too_long = limits_.step > Duration::zero() && progress.running > limits_.step &&
-                        progress.activity == UserActivity::step;
-  if (!too_long && !stopping_)
+  const bool slow = is_setup(progress.activity);
+  const Duration limit = slow ? limits_.setup : limits_.step;
+  const char* const setting = slow ? "setup_timeout" : "step_timeout";
+  const bool limited = limit > Duration::zero();
+  if (!limited && progress.running > warn_after_) {
+    warn_after_ = 2 * progress.running;  // where every step is long, not each is told
+    verdict.warning = setting;
+  }
+  const bool too_long = limited && progress.running > limit;
+  const bool stopped = stopped_ && stopped_ == progress.trial;
+  if (!too_long && !stopped)
     return verdict;
   asked_ = progress.calls;
   asked_at_ = now_;
   if (too_long) {
-    reason_ = describe(progress) + " did not end within " + to_text(limits_.step);
-    verdict.cancel = CancelStep{progress.calls, reason_};
+    reason_ = describe(progress) + " did not end within " + to_text(limit) + " (" + setting + ")";
+    verdict.cancel = CancelCall{progress.calls, reason_};
   } else {
     reason_ = describe(progress) + " did not end within " + to_text(limits_.grace) +
               " after the trial was told to stop";
   }
   return verdict;
+}
+
+void warn_of_long_call(WorkerId worker, const UserProgress& progress, const std::string& setting) {
+  const std::string trial = progress.trial ? to_string(*progress.trial) : std::string("none");
+  log::warning(
+      "a call of user code takes long and has no deadline; if it hangs, a trial or the "
+      "whole experiment waits for it until FailureConfig." +
+          setting + " ends such calls",
+      {{"trial", trial},
+       {"worker", worker},
+       {"call", describe(progress)},
+       {"running_s", progress.running}});
 }
 
 }  // namespace troupe::detail

@@ -15,7 +15,8 @@ namespace troupe::detail {
 class Watch {
 public:
   struct Limits {
-    Duration step{0};   ///< of one step; 0: none
+    Duration step{0};   ///< of `step`, `save_checkpoint`, `cleanup`; 0: none
+    Duration setup{0};  ///< of `setup`, `reset_config`, `load_checkpoint`; 0: none
     Duration grace{0};  ///< from asking a call to end to killing its worker
   };
 
@@ -25,25 +26,28 @@ public:
   void tick(Duration period) { now_ += period; }
   Duration now() const { return now_; }
 
-  /// A trial begins; what was asked of the one before is forgotten.
-  void trial_started();
   /// The trial was told to end.
-  void trial_stopped() { stopping_ = true; }
+  void trial_stopped(const TrialKey& trial) { stopped_ = trial; }
 
   struct Verdict {
-    std::optional<CancelStep> cancel;    ///< ask the running call to return
+    std::optional<CancelCall> cancel;    ///< ask the running call to return
     std::optional<std::string> expired;  ///< it did not: kill the worker, for this reason
+    std::optional<std::string> warning;  ///< nothing would end it: the setting that does
   };
   Verdict look(const UserProgress& progress);
 
 private:
   Limits limits_;
   Duration now_{0};
-  bool stopping_ = false;
-  std::optional<uint64_t> asked_;  ///< the call that was asked to return
+  std::optional<TrialKey> stopped_;
+  Duration warn_after_ = std::chrono::minutes(10);  ///< in a call that nothing limits
+  std::optional<uint64_t> asked_;                   ///< the call that was asked to return
   Duration asked_at_{0};
   std::string reason_;
 };
+
+/// Tells people about a call that runs for long with no deadline, and which `setting` is one.
+void warn_of_long_call(WorkerId worker, const UserProgress& progress, const std::string& setting);
 
 /// "10 s", "250 ms".
 std::string to_text(Duration duration);

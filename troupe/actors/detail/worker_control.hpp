@@ -4,6 +4,7 @@
 #include <troupe/base/ids.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 /// What an agent and a worker tell each other besides the protocol of trials.
@@ -21,7 +22,8 @@ struct WorkerSetup {
 enum class UserActivity : uint8_t {
   idle,     ///< has no trial
   waiting,  ///< reported, waits for the answer
-  prepare,  ///< in `setup` or `reset_config`
+  prepare,  ///< making the object, in `setup`
+  reset,    ///< in `reset_config`
   restore,  ///< verifying or loading a checkpoint
   step,     ///< in `step`, or in a function between two reports
   save,     ///< saving a checkpoint
@@ -37,14 +39,15 @@ constexpr bool in_user_code(UserActivity activity) {
 /// A snapshot for whoever watches over deadlines.
 struct UserProgress {
   UserActivity activity = UserActivity::idle;
-  uint64_t calls = 0;   ///< changes of activity: the same number, the same call
-  uint64_t step = 0;    ///< training iteration that runs, or that was last reported
-  Duration running{0};  ///< how long the activity lasts already
+  uint64_t calls = 0;             ///< changes of activity: the same number, the same call
+  uint64_t step = 0;              ///< training iteration that runs, or that was last reported
+  Duration running{0};            ///< how long the activity lasts already
+  std::optional<TrialKey> trial;  ///< that the thread has
 };
 
 /// The running call took too long: it is asked to return early, and its trial fails for `reason`.
 /// Without effect when that call is over.
-struct CancelStep {
+struct CancelCall {
   uint64_t call = 0;  ///< `UserProgress::calls`
   std::string reason;
 };

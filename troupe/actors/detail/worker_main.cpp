@@ -78,7 +78,7 @@ public:
           if (thread_)
             thread_->mailbox().post(std::move(stop));
         },
-        [this](CancelStep& cancel) {
+        [this](CancelCall& cancel) {
           if (thread_)
             thread_->mailbox().cancel(std::move(cancel));
         },

@@ -99,6 +99,8 @@ void ExperimentSpec::serialize(Archive& archive, unsigned version) {
     archive& more_objectives& constraints& points_to_evaluate& known_results& allow_repeats;
   if (version >= 3)
     archive& stop_patience;
+  if (version >= 4)
+    archive& setup_timeout;
 }
 
 template <class Archive>
