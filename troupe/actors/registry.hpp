@@ -15,6 +15,9 @@
 /// that comes over a wire is ever executed.
 namespace troupe {
 
+/// The name of the metric that a number becomes which a function trainable returns.
+inline constexpr std::string_view returned_number_metric = "_metric";
+
 /// A function trainable: reports with `troupe::report`; what it returns is reported once more
 /// unless it is empty.
 using TrainableFunction = std::function<Metrics(const Config&)>;
@@ -70,7 +73,7 @@ TrainableFunction adapt_function(F function) {
       function(config);
       return {};
     } else if constexpr (std::is_arithmetic_v<decltype(function(config))>) {
-      return {{"_metric", static_cast<double>(function(config))}};
+      return {{std::string(returned_number_metric), static_cast<double>(function(config))}};
     } else {
       return function(config);
     }
@@ -90,7 +93,8 @@ TrainableFunction adapt_function(F function) {
   static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN( \
       troupe_registration_, __COUNTER__)(name, std::type_identity<Type>{})
 
-/// Registers the function `fn(const Config&)`, which returns nothing, a number or `Metrics`.
+/// Registers the function `fn(const Config&)`, which returns nothing, a number or `Metrics`. A
+/// number is a result with the metric "_metric": tune it with `TuneConfig::metric = "_metric"`.
 #define TROUPE_TRAINABLE_FUNCTION(fn)                             \
   static const ::troupe::detail::Registration TROUPE_DETAIL_JOIN( \
       troupe_registration_, __COUNTER__)(#fn, ::troupe::detail::adapt_function(&fn))

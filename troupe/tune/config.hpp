@@ -80,7 +80,7 @@ struct TuneConfig {
 struct FailureConfig {
   /// Failures of user code that a trial survives; it goes on from its newest checkpoint each time.
   /// -1: any number. What would be the same again is final at once: a metric that is missing, a
-  /// result too large to be sent.
+  /// function without any result to judge, a result too large to be sent.
   std::int32_t max_failures = 0;
 
   /// The first trial that fails for good stops the experiment; the others stay unfinished and can

@@ -235,6 +235,41 @@ TEST_CASE("a missing metric fails its trial and names what is there") {
   CHECK_MESSAGE(has(results[0].error->message(), "'loss'"), results[0].error->message());
 }
 
+TEST_CASE("a function that ends without a result fails its trial and is told what to report") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    auto run = lab.run(isolation);
+    run.failure_config.max_failures = 3;
+    const auto results =
+        tune::Tuner(
+            lab.runtime, "nothing",
+            {.param_space = {{"x", 1}}, .tune_config = {.metric = "loss"}, .run_config = run})
+            .fit();
+    REQUIRE(results[0].error.has_value());
+    const std::string message = results[0].error->message();
+    CHECK_MESSAGE(has(message, "report({{\"loss\", value}})"), message);
+    CHECK(results.actor_starts() == 1);
+  }
+}
+
+TEST_CASE("a number that a function returned is called _metric, and a wrong metric says so") {
+  Lab lab;
+  const auto tuned = [&](const std::string& metric, const std::string& name) {
+    return tune::Tuner(lab.runtime, "square",
+                       {.param_space = {{"x", 3}},
+                        .tune_config = {.metric = metric, .mode = Mode::min},
+                        .run_config = lab.run(Isolation::thread, name)})
+        .fit();
+  };
+  const auto wrong = tuned("loss", "wrong");
+  REQUIRE(wrong[0].error.has_value());
+  const std::string message = wrong[0].error->message();
+  for (const char* part : {"'_metric'", "TuneConfig.metric", "return {{\"loss\", value}}"})
+    CHECK_MESSAGE(has(message, part), message);
+  CHECK(tuned("_metric", "right").best_result().metrics.at("_metric").as_double() == 9.0);
+}
+
 TEST_CASE("TROUPE_FAULTS is armed in worker processes") {
   ::setenv("TROUPE_FAULTS", "checkpoint.write.before_rename=fail@2", 1);
   Lab lab;

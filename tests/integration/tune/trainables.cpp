@@ -230,6 +230,10 @@ Metrics counting(const Config& config) {
 }
 TROUPE_TRAINABLE_FUNCTION(counting);
 
+/// Reports nothing.
+void nothing(const Config&) {}
+TROUPE_TRAINABLE_FUNCTION(nothing);
+
 double square(const Config& config) {
   const double x = config.at("x").as_double();
   return x * x;

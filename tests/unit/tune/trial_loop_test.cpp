@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -112,6 +114,74 @@ TEST_CASE("a function that returns is done") {
   driver.end(0, true);
   CHECK(driver.row(0).state == TrialState::terminated);
   CHECK(driver.row(0).stop_reason == "done");
+}
+
+ExperimentDefinition function_with_metric() {
+  auto definition = samples(1);
+  definition.is_function = true;
+  definition.tune_config.metric = "accuracy";
+  definition.run_config.failure_config.max_failures = 5;
+  return definition;
+}
+
+TEST_CASE("a function that returns without any result fails for good where there is a metric") {
+  LoopDriver driver(function_with_metric());
+  driver.end(0, true);
+  CHECK(driver.row(0).state == TrialState::error);
+  CHECK(driver.row(0).ending == Ending::failed);
+  CHECK(driver.row(0).error ==
+        "the function ended without a result, but TuneConfig.metric is 'accuracy': call "
+        "report({{\"accuracy\", value}}), or return {{\"accuracy\", value}} (with the return type "
+        "Metrics)");
+  CHECK(driver.row(0).error_kind == FailureKind::user);
+  CHECK(driver.row(0).failures == 1);
+  CHECK(driver.row(0).infrastructure_failures == 0);
+  CHECK(TrialLoop::verify_replay(driver.journal, nullptr, nullptr).has_value());
+}
+
+TEST_CASE("a function without a metric to report may return without a result") {
+  auto definition = function_with_metric();
+  definition.tune_config.metric.clear();
+  LoopDriver driver(definition);
+  driver.end(0, true);
+  CHECK(driver.row(0).state == TrialState::terminated);
+  CHECK(driver.row(0).stop_reason == "done");
+}
+
+TEST_CASE("a function that had a result in an earlier attempt may return without one") {
+  LoopDriver driver(function_with_metric());
+  driver.report(0, {{"accuracy", 0.5}});
+  driver.fail(0, "boom");
+  driver.end(0, true);
+  CHECK(driver.row(0).state == TrialState::terminated);
+  CHECK(driver.row(0).metrics.at("accuracy") == Value(0.5));
+}
+
+TEST_CASE("a function that was told to stop owes no result") {
+  LoopDriver driver(function_with_metric());
+  driver.send(StopRequested{"SIGINT"});
+  const auto halts = [](const auto& command) { return std::holds_alternative<StopTrial>(command); };
+  while (std::none_of(driver.commands.begin(), driver.commands.end(), halts))
+    REQUIRE(driver.pass_until_due());
+  driver.end(0, true);
+  CHECK(driver.row(0).state == TrialState::pending);  // no worker has it any more
+  CHECK(driver.row(0).error.empty());
+  CHECK(driver.row(0).failures == 0);
+  CHECK(driver.status().state == ExperimentState::interrupted);
+  driver.kill_and_restore();
+  CHECK(driver.running() == std::vector<std::uint32_t>{0});
+  driver.end(0, true);
+  CHECK(driver.row(0).state == TrialState::error);  // now nobody told it to
+}
+
+TEST_CASE("a number that a function returned is named when it is not the metric") {
+  LoopDriver driver(function_with_metric());
+  driver.report(0, {{"_metric", 2.0}});
+  CHECK(driver.row(0).state == TrialState::error);
+  CHECK(driver.row(0).error ==
+        "result 1: TuneConfig.metric is 'accuracy', but the function returned a number, which is "
+        "the metric '_metric'; set TuneConfig.metric to \"_metric\", or return {{\"accuracy\", "
+        "value}} (with the return type Metrics)");
 }
 
 TEST_CASE("a result without the metric fails its trial at once and no other") {

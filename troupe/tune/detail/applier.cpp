@@ -208,8 +208,9 @@ void Applier::on(const TrialEnded& event, const Decision& decision) {
   if (trial == nullptr)
     return;
   note_missing_checkpoint(*trial, "the driver or the worker ended before it was saved");
-  end_attempt(*trial, decision, FailureKind::infrastructure, event.worker.value != 0,
-              event.reusable);
+  // A function that returned too early is user code; a worker that let go unasked is not.
+  const FailureKind kind = event.returned ? FailureKind::user : FailureKind::infrastructure;
+  end_attempt(*trial, decision, kind, event.worker.value != 0, event.reusable);
 }
 
 void Applier::on(const TrialFailed& event, const Decision& decision) {

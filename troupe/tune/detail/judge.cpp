@@ -237,7 +237,14 @@ Judgement Judge::judge(const TrialEnded& event) const {
   Decision& decision = judgement.decision;
   if (foreseen_end(*trial, decision))
     return judgement;
-  if (event.returned) {
+  const std::string& metric = parts_.setting.spec.metric;
+  if (event.returned && !metric.empty() && trial->row.iteration == 0) {
+    // Tried again it would be the same.
+    decision.outcome = Outcome::error;
+    decision.reason = "the function ended without a result, but TuneConfig.metric is '" + metric +
+                      "': call report({{\"" + metric + "\", value}}), or return {{\"" + metric +
+                      "\", value}} (with the return type Metrics)";
+  } else if (event.returned) {
     decision.outcome = Outcome::terminated;
     decision.reason = "done";
   } else {

@@ -1,3 +1,4 @@
+#include <troupe/actors/registry.hpp>
 #include <troupe/serialization/objective.hpp>
 #include <troupe/tune/detail/judge.hpp>
 
@@ -15,6 +16,19 @@ void stop(Decision& decision, std::string reason, Ending ending) {
   decision.outcome = Outcome::stopping;
   decision.reason = std::move(reason);
   decision.ending = ending;
+}
+
+bool returned_a_number(const Metrics& metrics) {
+  return metrics.find_key(returned_number_metric) != nullptr;
+}
+
+Error number_without_name(const std::string& wanted) {
+  const std::string name(returned_number_metric);
+  return Error(ErrorCode::not_found,
+               "TuneConfig.metric is '" + wanted +
+                   "', but the function returned a number, which is the metric '" + name +
+                   "'; set TuneConfig.metric to \"" + name + "\", or return {{\"" + wanted +
+                   "\", value}} (with the return type Metrics)");
 }
 
 }  // namespace
@@ -115,6 +129,8 @@ Status Judge::check_metrics(const Metrics& metrics) const {
     return ok();
   };
   const ExperimentSpec& spec = parts_.setting.spec;
+  if (!spec.metric.empty() && metrics.find(spec.metric) == nullptr && returned_a_number(metrics))
+    return number_without_name(spec.metric);
   if (!spec.metric.empty())
     TROUPE_RETURN_IF_ERROR(need(spec.metric, "TuneConfig.metric"));
   for (const Objective& objective : spec.more_objectives)
