@@ -73,7 +73,8 @@ TEST_CASE("reference points cover the unit simplex") {
   CHECK(detail::reference_points(3, 3).size() == 10);
   CHECK(detail::reference_points(2, 4) ==
         std::vector<Losses>{{0, 1}, {0.25, 0.75}, {0.5, 0.5}, {0.75, 0.25}, {1, 0}});
-  CHECK(detail::reference_points(10, 100).size() <= 10'000);
+  CHECK(detail::reference_count(3, 3) == 10);
+  CHECK(detail::reference_count(4, 1000) > 1e8);
 }
 
 TEST_CASE("of the last rank those survive that are far from others") {
@@ -271,6 +272,23 @@ TEST_CASE("options of a genetic search survive as data, and bad ones are refused
   const Status status = nsga2({.population = 1})->setup(context(box(2), 1));
   REQUIRE(!status.has_value());
   CHECK(status.error().message().find("population = 1") != std::string::npos);
+}
+
+TEST_CASE("more reference directions than can be looked at are refused with what is possible") {
+  const auto refusal = [](std::size_t objectives, std::uint32_t divisions) {
+    const Status status = nsga3({.divisions = divisions})->setup(context(box(2), objectives));
+    return status ? std::string() : status.error().message();
+  };
+  CHECK(refusal(4, 1000) ==
+        "the searcher nsga3, option divisions = 1000: with 4 objectives there are more than 10000 "
+        "reference directions; it is at most 37 here");
+  CHECK(refusal(4, 38) != "");
+  CHECK(refusal(4, 37) == "");
+  CHECK(refusal(1, 1000) == "");
+  CHECK(refusal(38, 3) == "");
+  CHECK(refusal(39, 3).find("at most 2 here") != std::string::npos);
+  CHECK(refusal(10'001, 3).find("use nsga2") != std::string::npos);
+  CHECK(nsga2({.divisions = 1000})->setup(context(box(2), 4)).has_value());
 }
 
 }  // namespace

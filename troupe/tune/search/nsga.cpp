@@ -46,6 +46,7 @@ protected:
 private:
   using Trials = std::vector<std::uint32_t>;
 
+  [[nodiscard]] Status check_directions() const;
   void select();
   [[nodiscard]] const Point& parent(Random& random) const;
   [[nodiscard]] Point child(Random& random) const;
@@ -70,6 +71,8 @@ Value Nsga::options() const {
 
 Status Nsga::begin() {
   TROUPE_RETURN_IF_ERROR(nsga_options(name(), options()));
+  if (niches_)
+    TROUPE_RETURN_IF_ERROR(check_directions());
   generation_ = 0;
   parents_.clear();
   pool_.clear();
@@ -78,6 +81,22 @@ Status Nsga::begin() {
   if (pool_.size() >= options_.population)
     select();
   return ok();
+}
+
+/// The distance of each result from each direction is looked at once a generation.
+Status Nsga::check_directions() const {
+  const std::size_t objectives = context().objectives.size();
+  std::size_t most = options_.divisions;
+  while (most > 0 && detail::reference_count(objectives, most) > detail::max_references)
+    --most;
+  if (most == options_.divisions)
+    return ok();
+  return Error(ErrorCode::invalid_argument,
+               "the searcher nsga3, option divisions = " + std::to_string(options_.divisions) +
+                   ": with " + std::to_string(objectives) + " objectives there are more than " +
+                   std::to_string(detail::max_references) + " reference directions; " +
+                   (most > 0 ? "it is at most " + std::to_string(most) + " here"
+                             : std::string("use nsga2 for so many objectives")));
 }
 
 /// Each as likely for NSGA-III, whose survivors are spread already; otherwise the one of two that

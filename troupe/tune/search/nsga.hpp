@@ -29,7 +29,8 @@ struct NsgaOptions {
   double swap_probability = 0.5;  ///< uniform and choices: that it comes from the second parent
   Mutation mutation = Mutation::resample;
   double mutation_probability = 0;  ///< of each parameter; 0: 1 / parameters
-  /// NSGA-III: into how many parts each objective is divided by the reference points.
+  /// NSGA-III: into how many parts each objective is divided by the reference points, of which
+  /// there are at most 10,000: (objectives - 1 + divisions) over divisions.
   std::uint32_t divisions = 3;
 
   friend bool operator==(const NsgaOptions&, const NsgaOptions&) = default;

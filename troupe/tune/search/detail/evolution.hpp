@@ -26,9 +26,14 @@ namespace troupe::tune::detail {
                                                           Random& random);
 
 /// Das and Dennis 1998: all points of the unit simplex whose coordinates are multiples of
-/// 1 / divisions. Fewer divisions are taken where there would be more than 10,000.
+/// 1 / divisions.
 [[nodiscard]] std::vector<std::vector<double>> reference_points(std::size_t objectives,
                                                                 std::size_t divisions);
+
+/// How many these are; infinite where it is too large a number.
+[[nodiscard]] double reference_count(std::size_t objectives, std::size_t divisions);
+/// More of them take seconds a generation.
+inline constexpr std::uint32_t max_references = 10'000;
 
 /// How many parents a crossover takes.
 [[nodiscard]] std::size_t parents_of(NsgaOptions::Crossover crossover);

@@ -141,14 +141,14 @@ void add_references(std::vector<std::vector<double>>& all, std::vector<double>& 
   }
 }
 
+}  // namespace
+
 double reference_count(std::size_t objectives, std::size_t divisions) {
   double count = 1;  // binomial of objectives - 1 + divisions over divisions
   for (std::size_t k = 1; k <= divisions; ++k)
     count *= static_cast<double>(objectives - 1 + k) / static_cast<double>(k);
   return count;
 }
-
-}  // namespace
 
 std::vector<std::size_t> survivors_by_crowding(LossTable points, std::span<const double> violations,
                                                std::size_t count) {
@@ -212,8 +212,6 @@ std::vector<std::size_t> survivors_by_niche(LossTable points, std::span<const do
 }
 
 std::vector<std::vector<double>> reference_points(std::size_t objectives, std::size_t divisions) {
-  while (divisions > 1 && reference_count(objectives, divisions) > 10'000)
-    --divisions;
   std::vector<std::vector<double>> all;
   std::vector<double> point(objectives);
   add_references(all, point, 0, divisions, divisions);
