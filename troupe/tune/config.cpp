@@ -80,15 +80,11 @@ Status check(const TuneConfig& config) {
     return wrong("TuneConfig.mode", "it must be Mode::min or Mode::max");
   if (config.metric.empty() && !config.more_objectives.empty())
     return wrong("TuneConfig.more_objectives", "set TuneConfig.metric, the first objective, too");
-  for (const Objective& objective : config.more_objectives)
-    if (objective.metric.empty() || objective.metric.size() > limits::max_key_bytes)
-      return wrong("TuneConfig.more_objectives", "the name of a metric is empty or too long");
-  std::vector<Objective> objectives{{config.metric, config.mode}};
-  objectives.insert(objectives.end(), config.more_objectives.begin(), config.more_objectives.end());
+  std::vector<Objective> objectives = config.more_objectives;
+  if (!config.metric.empty())
+    objectives.insert(objectives.begin(), {config.metric, config.mode});
   TROUPE_RETURN_IF_ERROR(detail::check_objectives(objectives, "TuneConfig.more_objectives"));
-  for (const std::string& metric : config.constraints)
-    if (metric.empty() || metric.size() > limits::max_key_bytes)
-      return wrong("TuneConfig.constraints", "the name of a metric is empty or too long");
+  TROUPE_RETURN_IF_ERROR(detail::check_constraints(config.constraints, "TuneConfig.constraints"));
   if (config.num_samples && (*config.num_samples == 0 || *config.num_samples < -1))
     return wrong("TuneConfig.num_samples",
                  is(*config.num_samples) + "must be 1 or more, or -1 for no end");

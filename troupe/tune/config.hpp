@@ -35,11 +35,13 @@ struct TuneConfig {
   std::vector<std::string> constraints{};
 
   /// Configurations to try first, in this order. They count as samples; parameters that they leave
-  /// out are drawn. Values must lie in the space; their form is that of `Domain::adopt`.
+  /// out are drawn. Values must lie in the space; their form is that of `Domain::adopt`. Who gives
+  /// a parameter with a condition gives what it depends on.
   std::vector<Config> points_to_evaluate{};
   /// Results from earlier, of this or a similar space, that searchers learn from before the first
   /// trial: `ResultGrid::known_results()` of another experiment, for example. Those that do not fit
-  /// the space are left out, with a warning.
+  /// the space, break its rules, or lack an objective or constraint although they have metrics, are
+  /// left out, with a warning.
   std::vector<KnownResult> known_results{};
   /// May a searcher suggest a configuration again when it has tried everything? Otherwise the
   /// experiment ends there. `basic_variant` does not look back: it may draw one twice.

@@ -97,7 +97,8 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
                                           "TuneConfig.points_to_evaluate"));
   spec.points_to_evaluate = std::move(points);
   // What does not fit is told by `Tuner`, which may log.
-  (void)detail::adopt_known_results(definition.param_space, spec.known_results);
+  (void)detail::adopt_known_results(definition.param_space, objectives_of(spec), spec.constraints,
+                                    spec.known_results);
   copy_run_config(definition.run_config, spec);
   const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();
   spec.num_samples = samples_of(tune, *searcher);

@@ -217,7 +217,7 @@ TEST_CASE("impossible options are refused with the remedy") {
   CHECK(setup_error({.reduction_factor = 1.001}).find("rungs") != std::string::npos);
   CHECK(setup_error({.max_t = nan}).find("max_t") != std::string::npos);
   CHECK(setup_error({}, "").find("TuneConfig.metric") != std::string::npos);
-  CHECK(setup_error({.metric = "other"}).find("one place") != std::string::npos);
+  CHECK(setup_error({.metric = "other"}).find("leave out AshaOptions.metric") != std::string::npos);
   CHECK(setup_error({.metric = "other"}, "") == "");
 }
 

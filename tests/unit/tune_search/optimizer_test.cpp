@@ -187,38 +187,131 @@ TEST_CASE("what is no configuration of the space is neither enqueued nor added")
   CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"n", 1}, {"x", 2.5}}}),
                        doctest::Contains("uniform(-1, 1)"), Exception);
   CHECK(optimizer.save() == before);
-  Value damaged = before;
-  damaged.as_map()["queue"].as_list().push_back(Map{{"n", 100}});
-  CHECK(!optimizer.restore(damaged).has_value());
-  CHECK(optimizer.save() == before);
 }
 
-TEST_CASE("the state of another setting is refused by the name of what differs") {
-  Optimizer optimizer(*tpe(), context());
-  (void)optimizer.ask(3);
-  const Value state = optimizer.save();
-  const auto refusal = [&](const SearchContext& other, const TpeOptions& options = {}) {
-    Optimizer restored(*tpe(options), other);
-    const Status status = restored.restore(state);
-    CHECK((status || restored.trials().empty()));
-    CHECK((status || status.error().code() == ErrorCode::corrupt));
-    return status ? std::string() : status.error().message();
+TEST_CASE("a rule that is broken is named: by what is added, and by what can not be completed") {
+  SearchContext ruled = context();
+  ruled.space.add("m", randint(0, 100));
+  ruled.space.require(less("n", "m"));
+  Optimizer optimizer(*random_search(), ruled);
+  CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"x", 0}, {"n", 5}, {"m", 5}},
+                                      .metrics = {{"loss", -1}, {"memory", 0}}}),
+                       "invalid_argument: add: it breaks the rule 'n < m' of param_space",
+                       Exception);
+  CHECK_THROWS_WITH_AS(optimizer.enqueue({{"n", 99}}), doctest::Contains("enqueue: 10000 draws"),
+                       Exception);
+  CHECK(optimizer.trials().empty());
+  // What a user wants to see tried is tried.
+  optimizer.enqueue({{"n", 5}, {"m", 5}});
+  CHECK(optimizer.ask()->config.at("m") == Value(5));
+}
+
+TEST_CASE("a value of a parameter that does not exist is refused, wherever it is given") {
+  SearchContext conditional = context();
+  conditional.constraints.clear();
+  conditional.space = {{"kind", choice({"svm", "forest", "none"})},
+                       {"one", choice({"only"})},
+                       {"c", when("kind", {"svm"}, uniform(0, 1))},
+                       {"fixed", when("kind", {"svm", "forest"}, 3)},
+                       {"trees", when("kind", {"forest"}, randint(1, 10))},
+                       {"deep", when("trees", {2, 3}, uniform(0, 1))},
+                       {"always", when("one", {"only"}, randint(0, 5))}};
+  Optimizer optimizer(*random_search(), conditional);
+  const auto refusal = [&](const Config& config) -> std::string {
+    std::string point, enqueued;
+    SearchContext with = conditional;
+    with.points_to_evaluate = {config};
+    try {
+      (void)Optimizer(*basic_variant(), with);
+    } catch (const Exception& e) {
+      point = e.error().message();
+    }
+    try {
+      optimizer.enqueue(config);
+    } catch (const Exception& e) {
+      enqueued = e.error().message();
+    }
+    if (enqueued.empty() && point.empty())
+      return "";
+    CHECK(point.find("SearchContext.points_to_evaluate[0]: ") == 0);
+    CHECK(enqueued.find("enqueue: ") == 0);
+    CHECK(enqueued.substr(9) == point.substr(37));
+    return enqueued.substr(9);
   };
-  CHECK(refusal(context()) == "");
-  CHECK(refusal(context(7)) == "");  // more or fewer samples are the same search
-  SearchContext other = context();
-  other.space.add("y", uniform(0, 1));
-  CHECK(refusal(other).find("other space") != std::string::npos);
-  other = context();
-  other.objectives[0].mode = Mode::max;
-  CHECK(refusal(other).find("other objectives") != std::string::npos);
-  other = context();
-  other.constraints.clear();
-  CHECK(refusal(other).find("other constraints") != std::string::npos);
-  other = context();
-  other.seed = 6;
-  CHECK(refusal(other).find("other seed") != std::string::npos);
-  CHECK(refusal(context(), {.candidates = 3}).find("other options") != std::string::npos);
+  CHECK(refusal({{"kind", "svm"}, {"trees", 3}}) ==
+        "'trees' exists only where 'kind' is \"forest\", and it is \"svm\": leave 'trees' out");
+  CHECK(refusal({{"trees", 3}}) ==
+        "'trees' exists only where 'kind' is \"forest\", which is not given: give 'kind', too");
+  CHECK(refusal({{"kind", "none"}, {"fixed", 3}}).find("one of [\"svm\",\"forest\"]") !=
+        std::string::npos);
+  CHECK(refusal({{"kind", "forest"}, {"trees", 4}, {"deep", 0.5}}).find("one of [2,3], and it") !=
+        std::string::npos);
+  CHECK(refusal({{"kind", "forest"}, {"trees", 3}, {"deep", 0.5}, {"fixed", 3}}) == "");
+  CHECK(refusal({{"always", 1}}) == "");
+  const auto add = [&](const Config& config) {
+    optimizer.add({.config = config, .metrics = {{"loss", 1.0}}});
+  };
+  CHECK_THROWS_WITH_AS(
+      add({{"kind", "svm"}, {"one", "only"}, {"always", 1}, {"c", 0.5}, {"trees", 3}}),
+      doctest::Contains("add: 'trees' exists only"), Exception);
+  add({{"kind", "svm"}, {"one", "only"}, {"always", 1}, {"c", 0.5}});
+  CHECK(optimizer.best()->config.at("fixed") == Value(3));
+}
+
+TEST_CASE("a result without an objective or a constraint is refused, and the trial stays pending") {
+  SearchContext both = context();
+  both.objectives.push_back({"net/size", Mode::min});
+  Optimizer optimizer(*random_search(), both);
+  const TrialId id = optimizer.ask()->id;
+  const Value before = optimizer.save();
+  const auto refused = [&](const Metrics& metrics, const char* why) {
+    CHECK_THROWS_WITH_AS(optimizer.tell(id, metrics), doctest::Contains(why), Exception);
+    CHECK_THROWS_WITH_AS(optimizer.report(id, 1, metrics), doctest::Contains(why), Exception);
+    CHECK_THROWS_WITH_AS(optimizer.add({.config = {{"x", 0}, {"n", 0}}, .metrics = metrics}),
+                         doctest::Contains(why), Exception);
+    CHECK(optimizer.save() == before);
+    CHECK(optimizer.trials().at(id).pending);
+    CHECK(optimizer.trials().at(id).metrics.empty());
+  };
+  const Map net{{"size", 3}};
+  refused({}, "objective: the metric 'loss' is not among");
+  refused({{"los", 1}, {"memory", 0}, {"net", net}}, "did you mean 'los'?");
+  refused({{"loss", "1"}, {"memory", 0}, {"net", net}}, "a string was reported");
+  refused({{"loss", 1}, {"memory", 0}}, "objective: the metric 'net/size'");
+  refused({{"loss", 1}, {"net", net}}, "constraint: the metric 'memory'");
+  CHECK_THROWS_WITH_AS(optimizer.tell(id, {{"loss", 1}, {"memory", 0}}),
+                       doctest::Contains("trial 0: objective"), Exception);
+  // What could not be measured is said.
+  optimizer.tell(id, {{"loss", nullptr}, {"memory", 0}, {"net", net}});
+  CHECK(!optimizer.best().has_value());
+  // What failed or was stopped may have none.
+  optimizer.add({.config = {{"x", 0}, {"n", 0}}, .ending = Ending::stopped});
+  optimizer.add(
+      {.config = {{"x", 0}, {"n", 1}}, .metrics = {{"code", 3}}, .ending = Ending::failed});
+  CHECK(optimizer.trials().size() == 3);
+}
+
+TEST_CASE("steps of a trial ascend, and a step that does not leaves no trace") {
+  Optimizer optimizer(*random_search(), context());
+  const TrialId id = optimizer.ask()->id;
+  const auto result = [](double loss) { return Metrics{{"loss", loss}, {"memory", 0}}; };
+  optimizer.report(id, 2, result(5));
+  const Value before = optimizer.save();
+  for (const std::uint64_t step : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2},
+                                   std::uint64_t{1} << 63U, UINT64_MAX}) {
+    CHECK_THROWS_WITH_AS(optimizer.report(id, step, result(9)),
+                         doctest::Contains("the last one of this trial was 2"), Exception);
+    CHECK(optimizer.save() == before);
+    CHECK(optimizer.trials().at(id).metrics.at("loss") == Value(5.0));
+  }
+  optimizer.report(id, 7, result(4));
+  for (const Value& step : {Value(6), Value(7.0), Value("7"), Value(-1)}) {
+    Metrics last = result(3);
+    last["training_iteration"] = step;
+    CHECK_THROWS_WITH_AS(optimizer.tell(id, last), doctest::Contains("at least 7"), Exception);
+  }
+  optimizer.tell(id, result(3));
+  CHECK(optimizer.best()->metrics.at("training_iteration") == Value(7));
 }
 
 TEST_CASE("points that do not fit are refused, known results that do not are told") {
@@ -230,34 +323,59 @@ TEST_CASE("points that do not fit are refused, known results that do not are tol
   CHECK_THROWS_WITH_AS(Optimizer(*random_search(), given), doctest::Contains("no parameter 'xx'"),
                        Exception);
   given.points_to_evaluate.clear();
-  given.known_results = {{.config = {{"x", 0}, {"n", 5}}}, {.config = {{"x", 0.5}}}};
-  const Optimizer optimizer(*random_search(), given);
-  REQUIRE(optimizer.warnings().size() == 1);
-  CHECK(optimizer.warnings()[0] ==
-        "1 of 2 known results do not fit param_space, and nothing is learned from them; the first "
+  given.space.forbid({{"n", 13}});
+  const Metrics good{{"loss", 1}, {"memory", 0}};
+  given.known_results = {
+      {.config = {{"x", 0}, {"n", 5}}},
+      {.config = {{"x", 0.5}}},
+      {.config = {{"x", 0}, {"n", 6}, {"more", 1}}, .metrics = good},
+      {.config = {{"x", 0}, {"n", 13}}, .metrics = good},
+      {.config = {{"x", 0}, {"n", 7}}, .metrics = {{"los", 1}, {"memory", 0}}},
+      {.config = {{"x", 0}, {"n", 8}}, .metrics = {{"los", 1}}, .ending = Ending::failed}};
+  const auto warning = [&] {
+    const Optimizer optimizer(*random_search(), given);
+    REQUIRE(optimizer.warnings().size() == 1);
+    return optimizer.warnings()[0];
+  };
+  CHECK(warning() ==
+        "3 of 6 known results do not fit the search, and nothing is learned from them; the first "
         "is known_results[1]: 'n' is missing");
+  given.known_results.erase(given.known_results.begin() + 1);
+  CHECK(warning().find("[2]: it breaks the rule") != std::string::npos);
+  given.known_results.erase(given.known_results.begin() + 2);
+  CHECK(warning().find("[2]: objective: the metric 'loss'") != std::string::npos);
   CHECK(Optimizer(*random_search(), context()).warnings().empty());
 }
 
-TEST_CASE("a metric is an objective once") {
-  SearchContext twice = context();
-  twice.objectives.push_back({"loss", Mode::max});
-  CHECK_THROWS_WITH_AS(Optimizer(*random_search(), twice),
-                       doctest::Contains("'loss' is an objective twice"), Exception);
+TEST_CASE("objectives and constraints have names, each once") {
+  const auto refusal = [](const auto& change) {
+    SearchContext wrong = context();
+    change(wrong);
+    try {
+      (void)Optimizer(*random_search(), wrong);
+    } catch (const Exception& e) {
+      return e.error().message();
+    }
+    return std::string();
+  };
+  CHECK(refusal([](SearchContext& c) {
+          c.objectives.push_back({"loss", Mode::max});
+        }).find("SearchContext.objectives: the metric 'loss' is an objective twice") == 0);
+  CHECK(refusal([](SearchContext& c) { c.objectives.push_back({}); }).find("is empty") !=
+        std::string::npos);
+  CHECK(refusal([](SearchContext& c) {
+          c.constraints.push_back("memory");
+        }).find("SearchContext.constraints: the metric 'memory' is a constraint twice") == 0);
+  CHECK(refusal([](SearchContext& c) { c.constraints = {""}; }).find("is empty") !=
+        std::string::npos);
 }
 
-TEST_CASE("states of something else are refused and change nothing") {
-  Optimizer optimizer(*random_search(), context());
-  (void)optimizer.ask(3);
-  const Value state = optimizer.save();
-  Optimizer other(BasicVariant(), context());
-  CHECK(!other.restore(state).has_value());
-  for (const Value& bad : {Value(), Value(3), Value(Map{{"searcher", "random"}})})
-    CHECK(!optimizer.restore(bad).has_value());
-  Value damaged = state;
-  damaged.as_map()["trials"].as_list()[0] = 7;
-  CHECK(!optimizer.restore(damaged).has_value());
-  CHECK(optimizer.save() == state);
+TEST_CASE("who needs an objective says where to name it, with a Tuner and without") {
+  SearchContext none = context();
+  none.objectives.clear();
+  CHECK_THROWS_WITH_AS(Optimizer(*tpe(), none), doctest::Contains("SearchContext.objectives"),
+                       Exception);
+  CHECK_THROWS_WITH_AS(Optimizer(*tpe(), none), doctest::Contains("TuneConfig.metric"), Exception);
 }
 
 }  // namespace

@@ -84,11 +84,13 @@ std::unique_ptr<Scheduler> Asha::clone() const {
 Status Asha::setup(const ScheduleContext& context) {
   TROUPE_RETURN_IF_ERROR(check_numbers(options_));
   if (!options_.metric.empty() && !context.metric.empty() && options_.metric != context.metric)
-    return wrong("the metric is '" + options_.metric + "' here and '" + context.metric +
-                 "' in TuneConfig; give it in one place");
+    return wrong("AshaOptions.metric is '" + options_.metric + "', and that of the search '" +
+                 context.metric + "'; leave out AshaOptions.metric");
   const std::string& metric = options_.metric.empty() ? context.metric : options_.metric;
   if (metric.empty())
-    return wrong("it compares trials by a metric, but none is named; set TuneConfig.metric");
+    return wrong(
+        "it compares trials by a metric, but none is named; set TuneConfig.metric, or "
+        "AshaOptions.metric where no Tuner runs");
   const std::vector<double> times = rung_times(options_);
   if (times.size() > max_rungs)
     return wrong("there would be more than " + std::to_string(max_rungs) +

@@ -26,7 +26,7 @@ struct AshaOptions {
   /// Ray's rule instead of ours: stop below the percentile of the values that others recorded
   /// before, judge skipped rungs later. NaN never survives a comparison in either.
   bool strict = false;
-  /// Empty: metric and mode of `TuneConfig`.
+  /// Empty: metric and mode of the search, `TuneConfig::metric`.
   std::string metric{};
   std::optional<Mode> mode{};
 };

@@ -14,6 +14,8 @@ namespace {
 /// Cells are looked at one by one where conditions or constraints may take some away.
 constexpr std::uint64_t max_selected_cells = 1'000'000;
 constexpr std::uint32_t max_attempts = 1'000;
+/// Far from where counting on would overflow.
+constexpr std::int64_t max_variants = std::int64_t{1} << 62U;
 /// More than any domain draws at a time, nearly always; beyond, draws only overlap.
 constexpr std::uint64_t numbers_per_attempt = 64;
 
@@ -218,7 +220,7 @@ Result<Suggestion> BasicVariant::suggest(TrialId) const {
 
 void BasicVariant::record(TrialId, const Config&, const Value& note) {
   // Trials of another origin take no variant away.
-  if (note.is_int())
+  if (note.is_int() && note.as_int() >= 0 && note.as_int() < max_variants)
     next_ = static_cast<std::uint64_t>(note.as_int()) + 1;
 }
 

@@ -2,6 +2,7 @@
 #include <troupe/tune/search/detail/gp_searcher.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/sobol.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/gp.hpp>
 
 #include <algorithm>
@@ -199,12 +200,12 @@ void GpSearcher::proposed(const Observation& observation, const Value& note) {
   if (const Value* fits = map->find_key("fits"))
     if (auto restored = restore_fits(*fits))
       fits_ = std::move(*restored);
-  if (const Value* step = map->find_key("step")) {
-    const List& list = step->as_list();
+  const List* step = find_list(note, "step");
+  const auto finite = [](const Value& v) { return v.is_double() && std::isfinite(v.as_double()); };
+  if (step != nullptr && step->size() == 4 && std::all_of(step->begin(), step->end(), finite))
     region_.begin(observation.trial,
-                  {{}, list.at(0).as_double(), list.at(1).as_double(), list.at(2).as_double()},
-                  list.at(3).as_double());
-  }
+                  {{}, (*step)[0].as_double(), (*step)[1].as_double(), (*step)[2].as_double()},
+                  (*step)[3].as_double());
 }
 
 void GpSearcher::observed(const Observation& observation) {

@@ -132,12 +132,14 @@ protected:
 
   void proposed(const Observation& observation, const Value& note) override {
     const List* list = note.get_if<List>();
-    if (list == nullptr || list->size() != 3 || (*list)[0] != Value(epoch_))
+    if (list == nullptr || list->size() != 3 || (*list)[0] != Value(epoch_) ||
+        !(*list)[1].is_int() || !(*list)[2].is_int())
       return;  // not of dlib, or of its object before
     const auto place = static_cast<std::size_t>((*list)[1].as_int());
-    const Call call{observation.trial, true, static_cast<std::uint32_t>((*list)[2].as_int())};
-    if (place > calls_.size())
+    const auto dropped = static_cast<std::uint64_t>((*list)[2].as_int());
+    if (place > calls_.size() || dropped >= attempts())
       return;
+    const Call call{observation.trial, true, static_cast<std::uint32_t>(dropped)};
     calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(place), call);
     asked_.insert(observation.trial);
     take_ahead(place, call);

@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <algorithm>
@@ -50,7 +51,9 @@ Point moved(const detail::Design& design, Point point, double reach, Random& ran
 
 Error no_objective(const std::string& name) {
   return Error(ErrorCode::invalid_argument,
-               "the searcher " + name + " learns from results: set TuneConfig.metric and mode");
+               "the searcher " + name +
+                   " learns from results, and there is no objective: set TuneConfig.metric and "
+                   "mode, or SearchContext.objectives where no Tuner runs");
 }
 
 }  // namespace
@@ -229,8 +232,10 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
   ++created_;
   const Map* map = note.get_if<Map>();
   const Value* model = map != nullptr ? map->find_key(note_model) : nullptr;
-  if (const Value* point = map != nullptr ? map->find_key(note_point) : nullptr)
-    points_ = std::max(points_, static_cast<std::uint64_t>(point->as_int()) + 1);
+  if (map != nullptr)
+    if (const auto point = detail::find_count(note, note_point);
+        point && *point < context_.points_to_evaluate.size())
+      points_ = std::max(points_, *point + 1);
   const auto adopted = design_.adopt(config);
   // A trial from elsewhere may lie outside of the space: nothing can be learned from it.
   if (!adopted || history_.find(trial) != nullptr)

@@ -1,3 +1,4 @@
+#include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/optimizer.hpp>
@@ -5,49 +6,30 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace troupe::tune {
 namespace {
 
-Error bad(const std::string& what) {
-  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
-}
+constexpr std::string_view step_name = "training_iteration";
 
-Result<Optimizer::Trial> read_trial(const Value& value) {
-  const List* parts = value.get_if<List>();
-  if (parts == nullptr || parts->size() != 5 || !(*parts)[0].is_int() || !(*parts)[1].is_map() ||
-      !(*parts)[2].is_map() || !(*parts)[3].is_bool() || !(*parts)[4].is_int())
-    return bad("a trial is incomplete");
-  const std::int64_t id = (*parts)[0].as_int();
-  const std::int64_t ending = (*parts)[4].as_int();
-  if (id < 0 || id > std::int64_t{UINT32_MAX} || ending < 0 ||
-      ending > static_cast<std::int64_t>(enum_last(Ending{})))
-    return bad("a trial has impossible numbers");
-  return Optimizer::Trial{TrialId(static_cast<std::uint32_t>(id)), (*parts)[1].as_map(),
-                          (*parts)[2].as_map(), (*parts)[3].as_bool(), static_cast<Ending>(ending)};
-}
-
-/// What the state of a searcher makes sense with only.
-Map setting_of(const SearchContext& context, const Searcher& searcher) {
-  List objectives;
-  for (const Objective& objective : context.objectives)
-    objectives.push_back(List{objective.metric, objective.mode == Mode::min ? "min" : "max"});
-  return Map{{"space", context.space.to_value()},
-             {"objectives", std::move(objectives)},
-             {"constraints", List(context.constraints.begin(), context.constraints.end())},
-             {"seed", static_cast<std::int64_t>(context.seed)},
-             {"options of the searcher", searcher.options()}};
-}
-
-Status check_setting(const Value& stored, const Map& own) {
-  const Map* map = stored.get_if<Map>();
-  for (const auto& [name, value] : own) {
-    const Value* other = map != nullptr ? map->find_key(name) : nullptr;
-    if (other == nullptr || *other != value)
-      return bad("it was made with other " + name);
-  }
+/// The step of a result: what it says, or else that of the last report, or 1.
+Status set_step(Metrics& metrics, std::int64_t last) {
+  const std::int64_t least = std::max<std::int64_t>(last, 1);
+  const Value* given = metrics.find_key(step_name);
+  if (given == nullptr)
+    metrics[step_name] = least;
+  else if (!given->is_int() || given->as_int() < least)
+    return Error(ErrorCode::invalid_argument, std::string(step_name) + " = " + to_json(*given) +
+                                                  ": it is a whole number of at least " +
+                                                  std::to_string(least) + ", or left out");
   return ok();
+}
+
+std::int64_t last_step(const Optimizer::Trial& trial) {
+  const Value* step = trial.metrics.find_key(step_name);
+  return step != nullptr ? step->as_int() : 0;
 }
 
 }  // namespace
@@ -55,12 +37,15 @@ Status check_setting(const Value& stored, const Map& own) {
 Optimizer::Optimizer(const Searcher& searcher, SearchContext context)
     : context_(std::move(context)), searcher_(searcher.clone()) {
   context_.space.check().value_or_throw();
-  detail::check_objectives(context_.objectives, "objectives").value_or_throw();
+  design_ = std::make_shared<detail::Design>(context_.space);
+  detail::check_objectives(context_.objectives, "SearchContext.objectives").value_or_throw();
+  detail::check_constraints(context_.constraints, "SearchContext.constraints").value_or_throw();
   context_.points_to_evaluate =
       detail::adopt_points(context_.space, std::move(context_.points_to_evaluate),
-                           "points_to_evaluate")
+                           "SearchContext.points_to_evaluate")
           .value_or_throw();
-  if (auto left_out = detail::adopt_known_results(context_.space, context_.known_results))
+  if (auto left_out = detail::adopt_known_results(context_.space, context_.objectives,
+                                                  context_.constraints, context_.known_results))
     warnings_.push_back(std::move(*left_out));
   searcher_->setup(context_).value_or_throw();
 }
@@ -69,53 +54,60 @@ Optimizer::Optimizer(Optimizer&&) noexcept = default;
 Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
 Optimizer::~Optimizer() = default;
 
+// -- configurations -----------------------------------------------------------------------------
+
 void Optimizer::enqueue(Config config) {
-  queue_.push_back(detail::adopt_point(context_.space, std::move(config))
-                       .with_context("enqueue")
-                       .value_or_throw());
+  const Config given =
+      detail::adopt_point(*design_, std::move(config)).with_context("enqueue").value_or_throw();
+  put(design_->complete_point(given, context_.seed, trials_.size() + queue_.size())
+          .with_context("enqueue")
+          .value_or_throw());
+}
+
+void Optimizer::put(Config config) {
+  log_.push_back(List{"enqueue", config});
+  queue_.push_back(std::move(config));
   exhausted_ = false;
 }
 
 void Optimizer::add(KnownResult result) {
-  result.config = detail::adopt_point(context_.space, std::move(result.config))
-                      .with_context("add")
-                      .value_or_throw();
   result.config =
-      detail::Design(context_.space).adopt(result.config).with_context("add").value_or_throw();
-  if (result.metrics.find_key("training_iteration") == nullptr && !result.metrics.empty())
-    result.metrics["training_iteration"] = 1;
-  const Asked asked = begin(next_id(), Suggestion::of(std::move(result.config)));
-  Trial& trial = trials_.at(asked.id);
+      detail::adopt_whole(*design_, std::move(result.config)).with_context("add").value_or_throw();
+  const bool says_something = result.ending == Ending::finished || !result.metrics.empty();
+  if (says_something && result.ending != Ending::failed)
+    check_result(result.metrics).with_context("add").value_or_throw();
+  if (says_something)
+    set_step(result.metrics, 0).with_context("add").value_or_throw();
+  Trial& trial = create(Suggestion::of(result.config));
+  log_.push_back(List{"add", std::move(result.config), result.metrics,
+                      static_cast<std::int64_t>(result.ending)});
   trial.metrics = std::move(result.metrics);
   end(trial, result.ending);
 }
 
-TrialId Optimizer::next_id() const {
-  return trials_.empty() ? TrialId(0) : trials_.rbegin()->first.next();
+Optimizer::Trial& Optimizer::create(const Suggestion& suggestion) {
+  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
+  searcher_->record(id, suggestion.config, suggestion.note);
+  return trials_[id] = {.id = id, .config = suggestion.config};
 }
 
-Optimizer::Asked Optimizer::begin(TrialId id, Suggestion suggestion) {
-  searcher_->record(id, suggestion.config, suggestion.note);
-  trials_[id] = {.id = id, .config = suggestion.config};
-  return Asked{id, std::move(suggestion.config)};
+Optimizer::Asked Optimizer::begin(Suggestion suggestion) {
+  const Trial& trial = create(suggestion);
+  if (!queue_.empty())
+    queue_.pop_front();
+  log_.push_back(List{"ask", suggestion.config, std::move(suggestion.note)});
+  return {trial.id, std::move(suggestion.config)};
 }
 
 std::optional<Optimizer::Asked> Optimizer::ask() {
-  const TrialId id = next_id();
-  if (!queue_.empty()) {
-    const Config given = std::move(queue_.front());
-    queue_.pop_front();
-    Config config = detail::Design(context_.space)
-                        .complete_point(given, context_.seed, id.value)
-                        .with_context("enqueue")
-                        .value_or_throw();
-    return begin(id, Suggestion::of(std::move(config)));
-  }
+  if (!queue_.empty())
+    return begin(Suggestion::of(queue_.front()));
+  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
   exhausted_ = suggestion.kind == Suggestion::Kind::exhausted;
   if (suggestion.kind != Suggestion::Kind::config)
     return std::nullopt;
-  return begin(id, std::move(suggestion));
+  return begin(std::move(suggestion));
 }
 
 std::vector<Optimizer::Asked> Optimizer::ask(std::size_t count) {
@@ -129,6 +121,8 @@ std::vector<Optimizer::Asked> Optimizer::ask(std::size_t count) {
   return all;
 }
 
+// -- results ------------------------------------------------------------------------------------
+
 Optimizer::Trial& Optimizer::pending(TrialId id) {
   const auto found = trials_.find(id);
   if (found == trials_.end() || !found->second.pending)
@@ -139,11 +133,30 @@ Optimizer::Trial& Optimizer::pending(TrialId id) {
   return found->second;
 }
 
+Status Optimizer::check_result(const Metrics& metrics) const {
+  if (const Status status =
+          detail::check_result(metrics, context_.objectives, context_.constraints);
+      !status)
+    return Error(ErrorCode::invalid_argument,
+                 status.error().message() +
+                     "; a result has all objectives and constraints of the SearchContext, null for "
+                     "what could not be measured");
+  return ok();
+}
+
 void Optimizer::report(TrialId id, std::uint64_t step, Metrics metrics) {
   Trial& trial = pending(id);
+  const std::string where = "trial " + to_string(id) + ", step " + std::to_string(step);
+  const std::int64_t last = last_step(trial);
+  if (step <= static_cast<std::uint64_t>(last) || step > std::uint64_t{INT64_MAX})
+    throw Exception(ErrorCode::invalid_argument,
+                    where + ": steps count 1, 2, ..., and the last one of this trial was " +
+                        std::to_string(last));
+  check_result(metrics).with_context(where).value_or_throw();
+  metrics[step_name] = step;
+  searcher_->on_result(id, metrics);
+  log_.push_back(List{"report", id.value, metrics});
   trial.metrics = std::move(metrics);
-  trial.metrics["training_iteration"] = step;
-  searcher_->on_result(id, trial.metrics);
 }
 
 void Optimizer::end(Trial& trial, Ending ending) {
@@ -154,9 +167,10 @@ void Optimizer::end(Trial& trial, Ending ending) {
 
 void Optimizer::tell(TrialId id, Metrics metrics) {
   Trial& trial = pending(id);
-  const Value* step = trial.metrics.find_key("training_iteration");
-  if (metrics.find_key("training_iteration") == nullptr)
-    metrics["training_iteration"] = step != nullptr ? *step : Value(1);
+  const std::string where = "trial " + to_string(id);
+  check_result(metrics).with_context(where).value_or_throw();
+  set_step(metrics, last_step(trial)).with_context(where).value_or_throw();
+  log_.push_back(List{"tell", id.value, metrics});
   trial.metrics = std::move(metrics);
   end(trial, Ending::finished);
 }
@@ -172,11 +186,15 @@ void Optimizer::tell(TrialId id, double value) {
 }
 
 void Optimizer::tell_pruned(TrialId id) {
-  end(pending(id), Ending::stopped);
+  Trial& trial = pending(id);
+  log_.push_back(List{"pruned", id.value});
+  end(trial, Ending::stopped);
 }
 
 void Optimizer::tell_failed(TrialId id) {
-  end(pending(id), Ending::failed);
+  Trial& trial = pending(id);
+  log_.push_back(List{"failed", id.value});
+  end(trial, Ending::failed);
 }
 
 bool Optimizer::feasible(const Metrics& metrics) const {
@@ -199,60 +217,6 @@ std::optional<Optimizer::Trial> Optimizer::best() const {
     best_score = score_of(*value, mode);
   }
   return best != nullptr ? std::optional(*best) : std::nullopt;
-}
-
-Value Optimizer::save() const {
-  List trials;
-  for (const auto& [id, trial] : trials_)
-    trials.push_back(List{std::int64_t{id.value}, trial.config, trial.metrics, trial.pending,
-                          static_cast<std::int64_t>(trial.ending)});
-  return Map{{"searcher", searcher_->name()},
-             {"setting", setting_of(context_, *searcher_)},
-             {"state", searcher_->save()},
-             {"trials", std::move(trials)},
-             {"queue", List(queue_.begin(), queue_.end())},
-             {"exhausted", exhausted_}};
-}
-
-Status Optimizer::restore(const Value& state) {
-  const Map* map = state.get_if<Map>();
-  const auto find = [&](std::string_view key) {
-    return map != nullptr ? map->find_key(key) : nullptr;
-  };
-  const Value* name = find("searcher");
-  const Value* setting = find("setting");
-  const Value* inner = find("state");
-  const Value* trials = find("trials");
-  const Value* queue = find("queue");
-  const Value* exhausted = find("exhausted");
-  if (name == nullptr || setting == nullptr || inner == nullptr || trials == nullptr ||
-      queue == nullptr || exhausted == nullptr || !trials->is_list() || !queue->is_list() ||
-      !exhausted->is_bool())
-    return bad("something is missing");
-  if (*name != Value(searcher_->name()))
-    return bad("it was made with another searcher than " + searcher_->name());
-  TROUPE_RETURN_IF_ERROR(check_setting(*setting, setting_of(context_, *searcher_)));
-  std::map<TrialId, Trial> read;
-  for (const Value& value : trials->as_list()) {
-    TROUPE_TRY(trial, read_trial(value));
-    const TrialId id = trial.id;
-    if (!read.emplace(id, std::move(trial)).second)
-      return bad("a trial comes twice");
-  }
-  std::deque<Config> waiting;
-  for (const Value& config : queue->as_list()) {
-    if (!config.is_map() || !detail::adopt_point(context_.space, config.as_map()))
-      return bad("an enqueued configuration is none of the space");
-    waiting.push_back(config.as_map());
-  }
-  auto searcher = searcher_->clone();
-  TROUPE_RETURN_IF_ERROR(searcher->setup(context_));
-  TROUPE_RETURN_IF_ERROR(searcher->restore(*inner));
-  searcher_ = std::move(searcher);
-  trials_ = std::move(read);
-  queue_ = std::move(waiting);
-  exhausted_ = exhausted->as_bool();
-  return ok();
 }
 
 }  // namespace troupe::tune

@@ -13,6 +13,10 @@
 
 namespace troupe::tune {
 
+namespace detail {
+class Design;
+}
+
 /// A search algorithm in a loop of your own, without trials, workers or a journal: ask for
 /// configurations, tell what came of them.
 ///
@@ -28,8 +32,8 @@ namespace troupe::tune {
 /// any number of threads of yours, and after `restore`.
 ///
 /// Needs no CAF and no RocksDB: link `troupe::algorithms`. Thread rules: one thread at a time.
-/// Errors are thrown as `Exception`: invalid_argument for a space, points or settings that do not
-/// suit, not_found for an id that is not pending.
+/// Errors are thrown as `Exception`: invalid_argument for a space, points, settings or results that
+/// do not suit, not_found for an id that is not pending. A call that throws changes nothing.
 class Optimizer {
 public:
   struct Asked {
@@ -52,12 +56,16 @@ public:
   ~Optimizer();
 
   /// This configuration comes next, after others that wait; parameters that it leaves out are drawn
-  /// at random. It counts as a sample, but comes even if there are no others any more.
-  /// invalid_argument naming the parameter that the space has not, or not with this value.
+  /// at random, until all rules of the space hold that the given values do not break by themselves.
+  /// It counts as a sample, but comes even if there are no others any more.
+  /// invalid_argument naming the parameter that the space has not, or not with this value, or that
+  /// does not exist by the other values: a parameter with a condition needs what it depends on.
   void enqueue(Config config);
   /// A result from elsewhere: it becomes a trial that is over, searchers learn from it, and it may
   /// be the best. It counts as a sample; those of `SearchContext::known_results` do not, and come
-  /// before the first trial. invalid_argument for a configuration that is not one of the space.
+  /// before the first trial. invalid_argument for what is not a whole configuration of the space
+  /// that keeps its rules, and where an objective or constraint is missing although it did not fail
+  /// (one that was stopped may have no metrics at all).
   void add(KnownResult result);
 
   /// The next configuration. Nothing: there is none now; `exhausted` tells whether there will be
@@ -68,10 +76,12 @@ public:
   /// There will never be another configuration.
   [[nodiscard]] bool exhausted() const { return exhausted_; }
 
-  /// A result on the way: `step` 1, 2, ... of the trial. For searchers that learn from them.
+  /// A result on the way, after `step` = 1, 2, ... of the trial; steps may be left out, and each is
+  /// beyond the one before. For searchers that learn from them. Has all objectives and constraints.
   void report(TrialId id, std::uint64_t step, Metrics metrics);
-  /// It ended by itself, with these metrics: the objectives and constraints must be among them, or
-  /// it counts as failed.
+  /// It ended by itself, with these metrics. All objectives and constraints must be among them, as
+  /// numbers; null stands for one that could not be measured, and is NaN: then the searcher takes
+  /// the trial for failed. "training_iteration", if it is there, is no less than the last step.
   void tell(TrialId id, Metrics metrics);
   /// The same for one objective without constraints.
   void tell(TrialId id, double value);
@@ -85,26 +95,38 @@ public:
   /// All of them in the order in which they were asked for.
   [[nodiscard]] const std::map<TrialId, Trial>& trials() const { return trials_; }
 
-  /// Everything that is needed to go on, as data; `to_json` and `encode` write it.
+  /// Everything that is needed to go on, as data: what happened, and what the searcher had in mind.
+  /// `to_json` and `encode` write it.
   [[nodiscard]] Value save() const;
-  /// Goes on where `save` was called, with the same searcher, options, space, objectives,
-  /// constraints and seed. corrupt otherwise, naming what differs, and then nothing has changed.
+  /// Goes on where `save` was called, with the same searcher, options and `SearchContext`, of which
+  /// only `num_samples` may differ. Everything that happened happens again, except that nothing is
+  /// suggested anew. corrupt for what is no such data or contradicts itself, naming the entry;
+  /// invalid_argument for other settings, naming the first that differs with both values. Then
+  /// nothing has changed.
   [[nodiscard]] Status restore(const Value& state);
 
   /// What of the settings could not be used, in words: known results that do not fit the space.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
-  [[nodiscard]] TrialId next_id() const;
-  Asked begin(TrialId id, Suggestion suggestion);
+  Trial& create(const Suggestion& suggestion);
+  Asked begin(Suggestion suggestion);
+  void put(Config config);
   Trial& pending(TrialId id);
   void end(Trial& trial, Ending ending);
+  [[nodiscard]] Status check_result(const Metrics& metrics) const;
   [[nodiscard]] bool feasible(const Metrics& metrics) const;
+  [[nodiscard]] Value setting() const;
+  [[nodiscard]] Status take(const Value& entry);
+  [[nodiscard]] Status take_trial(const List& entry);
+  [[nodiscard]] Status take_config(const Config& config) const;
 
   SearchContext context_;
+  std::shared_ptr<const detail::Design> design_;  ///< of the space
   std::unique_ptr<Searcher> searcher_;
   std::map<TrialId, Trial> trials_;
   std::deque<Config> queue_;
+  List log_;  ///< what happened; all else follows from it
   std::vector<std::string> warnings_;
   bool exhausted_ = false;
 };

@@ -49,10 +49,13 @@ struct SearchContext {
   std::optional<std::uint64_t> num_samples{};  ///< trials in total; nothing: without end
   /// Configurations to try first, in this order; they count as samples. Parameters that they leave
   /// out are drawn at random, until all rules of the space hold that the given values do not break
-  /// by themselves. Values may have another form: see `Domain::adopt`.
+  /// by themselves. Values may have another form: see `Domain::adopt`. Who gives a parameter with a
+  /// condition gives what it depends on.
   std::vector<Config> points_to_evaluate{};
   /// Where to learn from before the first trial. Not tried again, not counted as samples. Those
-  /// that do not fit the space, by `Domain::adopt`, are left out; `Optimizer` and `Tuner` say so.
+  /// that do not fit the space, by `Domain::adopt`, are left out; entries that it has not are
+  /// ignored. `Optimizer` and `Tuner` leave out those that break its rules, too, or have metrics
+  /// without all objectives and constraints and did not fail, and say how many.
   std::vector<KnownResult> known_results{};
   /// May a configuration come a second time? Without it a finite space is exhausted when every
   /// configuration was tried.

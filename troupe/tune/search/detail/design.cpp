@@ -348,6 +348,41 @@ Result<Config> Design::complete_point(const Config& given, std::uint64_t seed,
                    rules.broken_rule(config).value_or("") + "'; give these parameters, too");
 }
 
+Status Design::check_gates(const std::string& path, const std::vector<Gate>& gates,
+                           const Config& given, const Point& point) const {
+  if (given.find(path) == nullptr)
+    return ok();
+  for (const Gate& gate : gates) {
+    const double coordinate = point[gate.axis];
+    if (std::count(gate.coordinates.begin(), gate.coordinates.end(), coordinate) > 0)
+      continue;
+    const Axis& parent = axes_[gate.axis];
+    List values;
+    for (const double one : gate.coordinates)
+      values.push_back(parent.decode(one));
+    const Value* value = given.find(parent.path());
+    return Error(
+        ErrorCode::invalid_argument,
+        "'" + path + "' exists only where '" + parent.path() + "' is " +
+            (values.size() == 1 ? to_json(values[0]) : "one of " + to_json(values)) +
+            (value != nullptr ? ", and it is " + to_json(*value) + ": leave '" + path + "' out"
+                              : ", which is not given: give '" + parent.path() + "', too"));
+  }
+  return ok();
+}
+
+Status Design::check_conditions(const Config& given) const {
+  Point point(axes_.size(), nowhere);
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    TROUPE_RETURN_IF_ERROR(check_gates(axes_[i].path(), gates_[i], given, point));
+    if (const Value* value = given.find(axes_[i].path()))
+      point[i] = axes_[i].encode(*value).value_or(nowhere);
+  }
+  for (const Fixed& fixed : fixed_)
+    TROUPE_RETURN_IF_ERROR(check_gates(fixed.path, fixed.gates, given, point));
+  return ok();
+}
+
 Result<Config> Design::adopt(const Config& given) const {
   Status status;  // the first error
   Config config = filled([&](std::size_t i) -> std::optional<Value> {

@@ -119,6 +119,9 @@ public:
   /// hold that its own values do not break by themselves. invalid_argument when no draw was found.
   [[nodiscard]] Result<Config> complete_point(const Config& given, std::uint64_t seed,
                                               std::uint64_t index) const;
+  /// A part of a configuration, each of whose parameters exists by what else is given. Otherwise
+  /// invalid_argument naming the parameter that would not be tried, and its condition.
+  [[nodiscard]] Status check_conditions(const Config& given) const;
   /// A whole configuration from elsewhere, with the values of `Domain::adopt`, the constants, and
   /// nothing that the space has not. invalid_argument naming what is missing or does not fit.
   [[nodiscard]] Result<Config> adopt(const Config& given) const;
@@ -144,6 +147,9 @@ private:
   };
 
   void place(const ParamSpace::Leaf& leaf);
+  /// Is `given` there, and do the values in it open these gates of it?
+  [[nodiscard]] Status check_gates(const std::string& path, const std::vector<Gate>& gates,
+                                   const Config& given, const Point& point) const;
   /// The configuration in which each parameter that exists, parents first, has the value that
   /// `value_of(number of the axis)` gives: an optional<Value>; nothing: it stays away.
   template <class ValueOf>

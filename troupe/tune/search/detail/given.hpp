@@ -1,33 +1,46 @@
 #pragma once
 
 #include <troupe/base/result.hpp>
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/searcher.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-/// What a user gives a search to begin with: is it sound, and in the form of the space? For those
-/// who start one. The space is checked.
+/// What a user gives a search: is it sound, and in the form of the space? For those who drive one.
+/// The space is checked; errors are invalid_argument.
 namespace troupe::tune::detail {
 
-/// invalid_argument when a metric is an objective twice; `setting` names where they were given.
+/// Each objective has a name, and no two of them the same; `setting` says where they were given.
 [[nodiscard]] Status check_objectives(const std::vector<Objective>& objectives,
                                       const std::string& setting);
+/// The same for constraints.
+[[nodiscard]] Status check_constraints(const std::vector<std::string>& constraints,
+                                       const std::string& setting);
 
-/// A point, which may leave parameters out, with its values as `Domain::adopt` gives them.
-/// invalid_argument naming the first one that does not fit: a typing error would be tried as
-/// something else, in silence.
-[[nodiscard]] Result<Config> adopt_point(const ParamSpace& space, Config point);
+/// Has a result all objectives and constraints, as numbers? Names close matches.
+[[nodiscard]] Status check_result(const Metrics& metrics, const std::vector<Objective>& objectives,
+                                  const std::vector<std::string>& constraints);
+
+/// A point, which may leave parameters out, with its values as `Domain::adopt` gives them. The
+/// error names the first one that does not fit, or does not exist by the others: a typing error
+/// would be tried as something else, in silence.
+[[nodiscard]] Result<Config> adopt_point(const Design& design, Config point);
 
 /// All of them; the error names the point by `setting` and number.
 [[nodiscard]] Result<std::vector<Config>> adopt_points(const ParamSpace& space,
                                                        std::vector<Config> points,
                                                        const std::string& setting);
 
-/// The same for known results. Those that do not fit are removed; how many these were, and why the
-/// first of them, is the answer. Nothing: all fit.
-[[nodiscard]] std::optional<std::string> adopt_known_results(const ParamSpace& space,
-                                                             std::vector<KnownResult>& results);
+/// A configuration that could have been tried: whole, and all rules of the space hold.
+[[nodiscard]] Result<Config> adopt_whole(const Design& design, Config config);
+
+/// The known results of a search, which may have more parameters than the space. Those that do not
+/// fit its space, objectives and constraints are removed; how many these were, and why the first of
+/// them, is the answer. Nothing: all fit.
+[[nodiscard]] std::optional<std::string> adopt_known_results(
+    const ParamSpace& space, const std::vector<Objective>& objectives,
+    const std::vector<std::string>& constraints, std::vector<KnownResult>& results);
 
 }  // namespace troupe::tune::detail

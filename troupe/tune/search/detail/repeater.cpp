@@ -49,7 +49,7 @@ void Repeater::record(TrialId trial, const Config& config, const Value& note) {
   ++created_;
   const Value* number = find_state(note, "group");
   // A trial from elsewhere is a group of its own, of one trial.
-  const bool mine = number != nullptr && is_trial(*number);
+  const bool mine = number != nullptr && is_trial(*number) && number->as_int() <= next_;
   const std::uint32_t group = mine ? static_cast<std::uint32_t>(number->as_int()) : next_;
   if (group >= next_) {
     const Value* inner = find_state(note, "searcher");
@@ -60,7 +60,7 @@ void Repeater::record(TrialId trial, const Config& config, const Value& note) {
       groups_[group].asked = groups_[group].over = repeats_ - 1;
   }
   const auto found = groups_.find(group);
-  if (found == groups_.end())
+  if (found == groups_.end() || found->second.asked >= repeats_)
     return;
   ++found->second.asked;
   trial_[trial.value] = group;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace troupe::tune::detail {
 
@@ -16,14 +15,14 @@ protected:
   [[nodiscard]] std::size_t max_objectives() const final { return SIZE_MAX; }
   /// How many points there are, after `begin`.
   [[nodiscard]] virtual std::uint64_t length() const {
-    return std::numeric_limits<std::int64_t>::max();
+    return std::uint64_t{1} << 62U;  // far from where counting on would overflow
   }
   [[nodiscard]] Status begin() override {
     next_ = 0;
     return ok();
   }
   void proposed(const Observation&, const Value& note) final {
-    if (note.is_int() && note.as_int() >= 0)
+    if (note.is_int() && note.as_int() >= 0 && static_cast<std::uint64_t>(note.as_int()) < length())
       next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
   }
   [[nodiscard]] Value save_model() const final { return next_; }

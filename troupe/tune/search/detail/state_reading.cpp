@@ -1,7 +1,71 @@
+#include <troupe/serialization/json.hpp>
 #include <troupe/serialization/objective.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace troupe::tune::detail {
+namespace {
+
+/// Two values that differ; null pointer: there is none.
+struct Place {
+  std::string name{};
+  const Value* saved = nullptr;
+  const Value* own = nullptr;
+};
+
+/// The first difference between the elements of the place, which are maps or lists.
+Place within(const Place& outer) {
+  const Map* saved = outer.saved->get_if<Map>();
+  if (saved != nullptr) {
+    const Map& own = outer.own->as_map();
+    std::vector<std::string> keys = saved->keys();
+    for (const std::string& key : own.keys())
+      keys.push_back(key);
+    for (const std::string& key : keys) {
+      const Value* a = saved->find_key(key);
+      const Value* b = own.find_key(key);
+      if (a == nullptr || b == nullptr || *a != *b)
+        return {outer.name.empty() ? key : outer.name + '.' + key, a, b};
+    }
+    return outer;
+  }
+  const List& a = outer.saved->as_list();
+  const List& b = outer.own->as_list();
+  std::size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i])
+    ++i;
+  return {outer.name + '[' + std::to_string(i) + ']', i < a.size() ? &a[i] : nullptr,
+          i < b.size() ? &b[i] : nullptr};
+}
+
+std::string shown(const Value* value) {
+  constexpr std::size_t most = 200;
+  std::string text = value != nullptr ? to_json(*value) : "nothing";
+  if (text.size() <= most)
+    return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // not in the middle of a character
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+std::optional<std::string> difference(const Value& saved, const Value& own) {
+  if (saved == own)
+    return std::nullopt;
+  Place place{"", &saved, &own};
+  const auto have_parts = [&] {
+    return place.saved != nullptr && place.own != nullptr &&
+           place.saved->type() == place.own->type() &&
+           (place.saved->is_map() || place.saved->is_list());
+  };
+  while (have_parts())
+    place = within(place);
+  return place.name + " = " + shown(place.saved) + ", and here it is " + shown(place.own);
+}
 
 Error incomplete_state(const std::string& searcher) {
   return Error(ErrorCode::corrupt, "the state of the searcher " + searcher + " is incomplete");

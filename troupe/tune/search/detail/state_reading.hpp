@@ -20,4 +20,8 @@ namespace troupe::tune::detail {
 /// A whole number >= 0.
 [[nodiscard]] std::optional<std::uint64_t> find_count(const Value& state, std::string_view key);
 
+/// Where settings that were saved differ from those of now, as the tail of a sentence: "seed = 1,
+/// and here it is 2". Names the first and innermost place. Nothing: they are equal.
+[[nodiscard]] std::optional<std::string> difference(const Value& saved, const Value& own);
+
 }  // namespace troupe::tune::detail

@@ -1,0 +1,206 @@
+#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/gp.hpp>
+#include <troupe/tune/search/optimizer.hpp>
+#include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/tpe.hpp>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include <doctest/doctest.h>
+
+/// What an optimizer takes for its own state.
+namespace troupe::tune {
+namespace {
+
+SearchContext context(std::uint64_t samples = 50) {
+  return {.space = {{"x", uniform(-1, 1)}, {"n", randint(0, 100)}},
+          .objectives = {{"loss", Mode::min}},
+          .seed = 5,
+          .num_samples = samples};
+}
+
+/// Some of everything that may happen.
+Value busy_state() {
+  Optimizer optimizer(*tpe(), context());
+  optimizer.add({.config = {{"x", 0.5}, {"n", 3}}, .metrics = {{"loss", 1.5}}});
+  optimizer.enqueue({{"n", 7}});
+  const auto asked = optimizer.ask(6);
+  optimizer.report(asked[0].id, 3, {{"loss", 2.0}});
+  optimizer.tell(asked[0].id, 1.0);
+  optimizer.report(asked[1].id, 1, {{"loss", 2.0}});
+  optimizer.tell_pruned(asked[1].id);
+  optimizer.tell_failed(asked[2].id);
+  optimizer.tell(asked[3].id, std::nan(""));
+  optimizer.tell(asked[5].id, 3.0);
+  optimizer.enqueue({{"n", 9}});
+  return optimizer.save();
+}
+
+/// Why the state is refused; empty: it is taken. Refused, it changes nothing.
+std::string refusal(const Value& state, const SearchContext& own, const Searcher& searcher,
+                    ErrorCode code) {
+  Optimizer optimizer(searcher, own);
+  (void)optimizer.ask();
+  const Value before = optimizer.save();
+  const Status status = optimizer.restore(state);
+  if (status) {
+    CHECK(optimizer.save() == state);
+    return "";
+  }
+  CHECK(optimizer.save() == before);
+  CHECK(status.error().code() == code);
+  return status.error().message();
+}
+
+std::string damage(const std::function<void(List& log)>& change) {
+  Value state = busy_state();
+  change(state.as_map()["log"].as_list());
+  return refusal(state, context(), *tpe(), ErrorCode::corrupt);
+}
+
+Value& part(List& log, std::size_t entry, std::size_t number) {
+  return log.at(entry).as_list().at(number);
+}
+
+TEST_CASE("states of something else are refused and change nothing") {
+  const auto tell = [](const Value& state) {
+    return refusal(state, context(), *tpe(), ErrorCode::corrupt);
+  };
+  CHECK(tell(busy_state()) == "");
+  for (const Value& bad : {Value(), Value(3), Value(Map{}), Value(Map{{"searcher", "tpe"}})})
+    CHECK(tell(bad).find("the state of an optimizer: its settings or the list") == 0);
+  for (const char* key : {"setting", "log", "exhausted"}) {
+    Value state = busy_state();
+    state.as_map().erase(key);
+    CHECK(tell(state) != "");
+    state.as_map()[key] = "text";
+    CHECK(tell(state) != "");
+  }
+}
+
+TEST_CASE("a state that contradicts itself is refused by the number of the entry") {
+  // add, enqueue, six asks, report, tell, report, pruned, failed, two times tell, enqueue
+  CHECK(damage([](List&) {}) == "");
+  // Trials that are missing, and results of them that are there.
+  CHECK(damage([](List& log) { log.erase(log.begin()); }).find("entry 13: trial 6") !=
+        std::string::npos);
+  CHECK(damage([](List& log) {
+          log.erase(log.begin() + 2, log.begin() + 8);
+        }).find("entry 2: trial 1 is not pending: it was never asked for") != std::string::npos);
+  CHECK(damage([](List& log) {
+          log.insert(log.begin() + 10, log[9]);
+        }).find("entry 10: trial 1 is not pending: it was told") != std::string::npos);
+  CHECK(damage([](List& log) {
+          part(log, 9, 1) = std::int64_t{UINT32_MAX};
+        }).find("entry 9: trial 4294967295 is not pending") != std::string::npos);
+  CHECK(damage([](List& log) { part(log, 9, 1) = std::int64_t{1} << 32U; }).find("entry 9") !=
+        std::string::npos);
+  // Configurations of another space.
+  CHECK(damage([](List& log) {
+          part(log, 4, 1).as_map()["x"] = 99.0;
+        }).find("entry 4: x = 99.0: it does not lie in uniform(-1, 1)") != std::string::npos);
+  CHECK(damage([](List& log) {
+          part(log, 4, 1).as_map()["y"] = 1;
+        }).find("entry 4: the configuration has parameters that the space has not") !=
+        std::string::npos);
+  CHECK(damage([](List& log) { part(log, 4, 1).as_map().erase("x"); }).find("'x' is missing") !=
+        std::string::npos);
+  CHECK(damage([](List& log) { part(log, 0, 1).as_map()["n"] = 100; }).find("entry 0: add") !=
+        std::string::npos);
+  CHECK(damage([](List& log) { part(log, 1, 1).as_map()["n"] = 100; }).find("entry 1: n = 100") !=
+        std::string::npos);
+  CHECK(damage([](List& log) {
+          part(log, 2, 1).as_map()["n"] = 8;
+        }).find("entry 2: it is not the configuration that was enqueued") != std::string::npos);
+  // Results that no call takes.
+  CHECK(damage([](List& log) {
+          part(log, 9, 2).as_map()["loss"] = "1";
+        }).find("a string was reported") != std::string::npos);
+  CHECK(damage([](List& log) {
+          part(log, 8, 2).as_map()["training_iteration"] = -3;
+        }).find("entry 8") != std::string::npos);
+  CHECK(damage([](List& log) {
+          part(log, 9, 2).as_map()["training_iteration"] = 2;
+        }).find("at least 3") != std::string::npos);
+  CHECK(damage([](List& log) { part(log, 0, 3) = 17; }).find("entry 0: it is none") !=
+        std::string::npos);
+  CHECK(damage([](List& log) { part(log, 9, 0) = "told"; }).find("entry 9: it is none") !=
+        std::string::npos);
+  CHECK(damage([](List& log) { log.push_back(List{}); }).find("entry 16: it is none") !=
+        std::string::npos);
+}
+
+TEST_CASE("the state of another setting is refused with both values") {
+  const auto tell = [](const SearchContext& other, const Searcher& searcher = *tpe()) {
+    return refusal(busy_state(), other, searcher, ErrorCode::invalid_argument);
+  };
+  CHECK(tell(context()) == "");
+  CHECK(tell(context(7)) == "");  // more or fewer samples are the same search
+  CHECK(tell(context(), *gp()).find("searcher.name = \"tpe\", and here it is \"gp\"") !=
+        std::string::npos);
+  CHECK(tell(context(), *tpe({.candidates = 3}))
+            .find("searcher.options.candidates = 24, and here it is 3: restore it into one with") !=
+        std::string::npos);
+  const auto with = [&](const std::function<void(SearchContext&)>& change) {
+    SearchContext other = context();
+    change(other);
+    const std::string message = tell(other);
+    const std::string before = "the optimizer was saved with SearchContext.";
+    REQUIRE(message.find(before) == 0);
+    return message.substr(before.size(), message.find(": restore") - before.size());
+  };
+  CHECK(with([](SearchContext& c) { c.space.add("y", uniform(0, 1)); }) ==
+        "space.parameters.y = nothing, and here it is {\"uniform\":[0.0,1.0]}");
+  CHECK(with([](SearchContext& c) {
+          c.space.require(less("x", "n"));
+        }).find("space.require = no") == 0);
+  CHECK(with([](SearchContext& c) { c.objectives[0].mode = Mode::max; }) ==
+        "objectives[0][1] = \"min\", and here it is \"max\"");
+  CHECK(with([](SearchContext& c) { c.constraints = {"memory"}; }) ==
+        "constraints[0] = nothing, and here it is \"memory\"");
+  CHECK(with([](SearchContext& c) { c.seed = 6; }) == "seed = 5, and here it is 6");
+  CHECK(with([](SearchContext& c) { c.allow_repeats = true; }) ==
+        "allow_repeats = false, and here it is true");
+  CHECK(with([](SearchContext& c) {
+          c.points_to_evaluate = {{{"n", 3}}};
+        }) == "points_to_evaluate[0] = nothing, and here it is {\"n\":3}");
+  CHECK(with([](SearchContext& c) {
+          c.known_results = {{.config = {{"x", 0}, {"n", 3}}, .ending = Ending::failed}};
+        }) == "known_results[0] = nothing, and here it is [{\"n\":3,\"x\":0.0},{},2]");
+}
+
+TEST_CASE("a search that was restored may become longer") {
+  SearchContext given = context(3);
+  given.points_to_evaluate = {{{"n", 1}}, {{"n", 2}}, {{"n", 3}}, {{"n", 4}}};
+  for (const auto& searcher : {basic_variant(), random_search(), tpe()}) {
+    CAPTURE(searcher->name());
+    Optimizer shorter(*searcher, given);
+    CHECK(shorter.ask(9).size() == 3);
+    CHECK(shorter.exhausted());
+    SearchContext more = given;
+    more.num_samples = 6;
+    Optimizer longer(*searcher, more);
+    longer.restore(parse_json(to_json(shorter.save())).value_or_throw()).value_or_throw();
+    CHECK(longer.ask()->config.at("n") == Value(4));
+    CHECK(longer.ask(9).size() == 2);
+    CHECK(longer.exhausted());
+  }
+}
+
+TEST_CASE("a large difference is shown in short") {
+  SearchContext own = context();
+  List values;
+  for (int i = 0; i < 500; ++i)
+    values.emplace_back("\u00e9 " + std::to_string(i));
+  own.space.add("k", choice(values));
+  const std::string message = refusal(busy_state(), own, *tpe(), ErrorCode::invalid_argument);
+  CHECK(message.size() < 600);
+  CHECK(message.find("...: restore it") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace troupe::tune

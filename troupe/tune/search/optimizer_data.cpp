@@ -1,0 +1,139 @@
+#include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
+#include <troupe/tune/search/optimizer.hpp>
+
+#include <string>
+#include <utility>
+
+// An optimizer as data, and back.
+
+namespace troupe::tune {
+namespace {
+
+Error bad(const std::string& what) {
+  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
+}
+
+Error not_an_entry() {
+  return Error(ErrorCode::corrupt, "it is none that was saved");
+}
+
+}  // namespace
+
+/// What suggestions depend on: with other settings the same entries would be another search.
+/// Without `num_samples`: a search may become longer.
+Value Optimizer::setting() const {
+  List objectives;
+  for (const Objective& objective : context_.objectives)
+    objectives.push_back(List{objective.metric, to_string(objective.mode)});
+  List known;
+  for (const KnownResult& result : context_.known_results)
+    known.push_back(List{result.config, result.metrics, static_cast<std::int64_t>(result.ending)});
+  return Map{{"searcher", Map{{"name", searcher_->name()}, {"options", searcher_->options()}}},
+             {"SearchContext",
+              Map{{"space", context_.space.to_value()},
+                  {"objectives", std::move(objectives)},
+                  {"constraints", List(context_.constraints.begin(), context_.constraints.end())},
+                  // As the whole number of the same bits: the data knows no others.
+                  {"seed", static_cast<std::int64_t>(context_.seed)},
+                  {"points_to_evaluate",
+                   List(context_.points_to_evaluate.begin(), context_.points_to_evaluate.end())},
+                  {"known_results", std::move(known)},
+                  {"allow_repeats", context_.allow_repeats}}}};
+}
+
+Value Optimizer::save() const {
+  return Map{{"setting", setting()}, {"log", log_}, {"exhausted", exhausted_}};
+}
+
+Status Optimizer::restore(const Value& state) {
+  const Value* saved = detail::find_state(state, "setting");
+  const List* log = detail::find_list(state, "log");
+  const Value* exhausted = detail::find_state(state, "exhausted");
+  if (saved == nullptr || !saved->is_map() || log == nullptr || exhausted == nullptr ||
+      !exhausted->is_bool())
+    return bad("its settings or the list of what happened are missing");
+  if (const auto other = detail::difference(*saved, setting()))
+    return Error(ErrorCode::invalid_argument,
+                 "the optimizer was saved with " + *other +
+                     ": restore it into one with the same searcher and SearchContext, of which "
+                     "only num_samples may differ");
+  // Settings that were taken once are taken again.
+  Optimizer restored(*searcher_, context_);
+  for (std::size_t i = 0; i < log->size(); ++i) {
+    const std::string where = "entry " + std::to_string(i);
+    try {
+      const Status status = restored.take((*log)[i]);
+      if (!status)
+        return bad(where + ": " + status.error().message());
+    } catch (const Exception& e) {
+      return bad(where + ": " + e.error().message());
+    }
+  }
+  restored.exhausted_ = exhausted->as_bool();
+  restored.warnings_ = std::move(warnings_);
+  *this = std::move(restored);
+  return ok();
+}
+
+/// One entry happens again. Throws what the call threw.
+Status Optimizer::take(const Value& entry) {
+  const List* parts = entry.get_if<List>();
+  if (parts == nullptr || parts->size() < 2 || !(*parts)[0].is_string())
+    return not_an_entry();
+  const List& p = *parts;
+  const std::string& kind = p[0].as_string();
+  if (kind == "enqueue" && p.size() == 2 && p[1].is_map()) {
+    TROUPE_RETURN_IF_ERROR(take_config(p[1].as_map()));
+    put(p[1].as_map());
+    return ok();
+  }
+  if (kind == "ask" && p.size() == 3 && p[1].is_map()) {
+    const Config& config = p[1].as_map();
+    TROUPE_RETURN_IF_ERROR(take_config(config));
+    if (!queue_.empty() && queue_.front() != config)
+      return Error(ErrorCode::corrupt, "it is not the configuration that was enqueued");
+    begin(Suggestion::of(config, p[2]));
+    return ok();
+  }
+  if (kind == "add" && p.size() == 4 && p[1].is_map() && p[2].is_map() && detail::is_ending(p[3])) {
+    add({p[1].as_map(), p[2].as_map(), static_cast<Ending>(p[3].as_int())});
+    return ok();
+  }
+  return take_trial(p);
+}
+
+/// What happened to one of the trials.
+Status Optimizer::take_trial(const List& entry) {
+  const std::string& kind = entry[0].as_string();
+  if (!detail::is_trial(entry[1]))
+    return not_an_entry();
+  const TrialId id(static_cast<std::uint32_t>(entry[1].as_int()));
+  const Map* metrics = entry.size() == 3 ? entry[2].get_if<Map>() : nullptr;
+  if (kind == "pruned" && entry.size() == 2) {
+    tell_pruned(id);
+  } else if (kind == "failed" && entry.size() == 2) {
+    tell_failed(id);
+  } else if (kind == "tell" && metrics != nullptr) {
+    tell(id, *metrics);
+  } else if (kind == "report" && metrics != nullptr) {
+    const auto step = detail::find_count(*metrics, "training_iteration");
+    if (!step)
+      return not_an_entry();
+    report(id, *step, *metrics);
+  } else {
+    return not_an_entry();
+  }
+  return ok();
+}
+
+/// Is it one of the space, and nothing else? Its rules are not asked for: what a user wants to see
+/// tried may break them.
+Status Optimizer::take_config(const Config& config) const {
+  TROUPE_TRY(adopted, design_->adopt(config));
+  if (adopted.flatten().keys() != config.flatten().keys())
+    return Error(ErrorCode::corrupt, "the configuration has parameters that the space has not");
+  return ok();
+}
+
+}  // namespace troupe::tune
