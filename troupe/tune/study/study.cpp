@@ -24,6 +24,14 @@ void run(Study& study, const Objective& objective, std::size_t count) {
   }
 }
 
+/// The same number is another trial there.
+void check_own(const Study* owner, const Study* study, TrialId number) {
+  if (owner != study)
+    throw Exception(ErrorCode::invalid_argument,
+                    "trial " + to_string(number) +
+                        " belongs to another study: tell the study that it was asked of");
+}
+
 /// A typing error would go unnoticed otherwise.
 void say_unused(const Study::Trial& trial) {
   for (const std::string& name : trial.unused)
@@ -119,15 +127,18 @@ void Study::tell(const StudyTrial& trial, double value) {
 }
 
 void Study::tell(const StudyTrial& trial, std::vector<double> values) {
+  check_own(trial.study_, this, trial.number());
   state_->end(trial.number(), Ending::finished, std::move(values));
   say_unused(state_->trial(trial.number()));
 }
 
 void Study::tell_pruned(const StudyTrial& trial) {
+  check_own(trial.study_, this, trial.number());
   state_->end(trial.number(), Ending::stopped, {});
 }
 
 void Study::tell_failed(const StudyTrial& trial) {
+  check_own(trial.study_, this, trial.number());
   state_->end(trial.number(), Ending::failed, {});
 }
 

@@ -48,7 +48,8 @@ public:
   /// One of the choices, which keep their type.
   Value suggest_categorical(const std::string& name, List choices);
 
-  /// A value on the way, at step 1, 2, ...
+  /// A value on the way, after step 1, 2, ...; steps may be left out, and each is beyond the one
+  /// before.
   void report(double value, std::uint64_t step);
   /// Says the scheduler of the study that what was reported last does not promise enough? Without a
   /// scheduler: no.
@@ -143,11 +144,11 @@ public:
   /// `{.params = {{"x", 2.0}}, .value = 0.5}`. The searcher learns from it, and it may be the best;
   /// its number is the next one. With `domains`, suggestions can be made of it from the first trial
   /// on, otherwise as soon as the objective has asked for the parameters.
-  /// invalid_argument: it is pending, lacks a value or a constraint although it finished, or a
-  /// parameter lies outside of its own domain.
+  /// invalid_argument: it is pending, lacks a value or a constraint although it finished, a
+  /// parameter lies outside of its own domain, or its step is beyond 2^63 - 1.
   void add_trial(Trial trial);
 
-  /// The same by hand.
+  /// The same by hand. The trial is one of this study that is not over.
   [[nodiscard]] StudyTrial ask();
   void tell(const StudyTrial& trial, double value);
   void tell(const StudyTrial& trial, std::vector<double> values);
@@ -164,8 +165,9 @@ public:
 
   /// Everything that happened, as data; and on from there: a study with the same options.
   [[nodiscard]] Value save() const;
-  /// corrupt when it is no such data, invalid_argument when it was saved with other options; then
-  /// nothing has changed.
+  /// corrupt when it is no such data or contradicts itself, naming the entry; invalid_argument when
+  /// it was saved with other options, naming the first that differs with both values. Then nothing
+  /// has changed.
   [[nodiscard]] Status restore(const Value& state);
 
 private:

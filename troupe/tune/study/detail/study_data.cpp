@@ -1,4 +1,4 @@
-#include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/study/detail/study_state.hpp>
 
 #include <utility>
@@ -7,14 +7,12 @@
 namespace troupe::tune::detail {
 namespace {
 
-constexpr auto last_ending = static_cast<std::int64_t>(enum_last(Ending{}));
-
 Error bad(const std::string& what) {
   return Error(ErrorCode::corrupt, "the state of a study: " + what);
 }
 
-bool is_ending(const Value& value) {
-  return value.is_int() && value.as_int() >= 0 && value.as_int() <= last_ending;
+Error not_an_entry() {
+  return Error(ErrorCode::corrupt, "it is none that was saved");
 }
 
 /// Real numbers only.
@@ -22,10 +20,10 @@ Result<std::vector<double>> read_numbers(const Value& value) {
   std::vector<double> numbers;
   const List* list = value.get_if<List>();
   if (list == nullptr)
-    return bad("values are no list");
+    return not_an_entry();
   for (const Value& number : *list) {
     if (!number.is_double())
-      return bad("a value is no real number");
+      return not_an_entry();
     numbers.push_back(number.as_double());
   }
   return numbers;
@@ -67,22 +65,19 @@ Status StudyState::load(const Value& state) {
   const Value* log = map != nullptr ? map->find_key("study") : nullptr;
   if (options == nullptr || !options->is_map() || log == nullptr || !log->is_list())
     return bad("its options or the list of what happened are missing");
-  const Value own = options_data();
-  for (const auto& [name, value] : own.as_map()) {
-    const Value* saved = options->as_map().find_key(name);
-    if (saved == nullptr)
-      return bad("its options lack '" + name + "'");
-    if (*saved != value)
-      return Error(ErrorCode::invalid_argument,
-                   "the study was saved with " + name + " = " + to_json(*saved) +
-                       ", and this one has " + to_json(value) +
-                       ": restore it into a study with the same StudyOptions");
-  }
-  try {
-    for (const Value& entry : log->as_list())
-      TROUPE_RETURN_IF_ERROR(take(entry));
-  } catch (const Exception& e) {
-    return bad(e.error().message());
+  if (const auto other = difference(*options, options_data()))
+    return Error(ErrorCode::invalid_argument,
+                 "the study was saved with " + *other +
+                     ": restore it into a study with the same StudyOptions");
+  for (std::size_t i = 0; i < log->as_list().size(); ++i) {
+    const std::string where = "entry " + std::to_string(i) + ": ";
+    try {
+      const Status status = take(log->as_list()[i]);
+      if (!status)
+        return bad(where + status.error().message());
+    } catch (const Exception& e) {
+      return bad(where + e.error().message());
+    }
   }
   return ok();
 }
@@ -90,7 +85,7 @@ Status StudyState::load(const Value& state) {
 Status StudyState::take(const Value& entry) {
   const List* parts = entry.get_if<List>();
   if (parts == nullptr || parts->empty() || !(*parts)[0].is_string())
-    return bad("an entry has no kind");
+    return not_an_entry();
   const List& p = *parts;
   const std::string& kind = p[0].as_string();
   if (kind == "enqueue" && p.size() == 2 && p[1].is_map()) {
@@ -120,8 +115,8 @@ Status StudyState::take(const Value& entry) {
 /// What happened to one of the trials.
 Status StudyState::take_trial(const List& p) {
   const std::string& kind = p[0].as_string();
-  if (p.size() != 4 || !p[1].is_int() || p[1].as_int() < 0 || p[1].as_int() > INT64_C(0xffffffff))
-    return bad("an entry '" + kind + "' that is none");
+  if (p.size() != 4 || !is_trial(p[1]))
+    return not_an_entry();
   const TrialId trial(static_cast<std::uint32_t>(p[1].as_int()));
   if (kind == "param" && p[2].is_string()) {
     TROUPE_TRY(domain, Domain::from_value(p[3]));
@@ -131,14 +126,17 @@ Status StudyState::take_trial(const List& p) {
   } else if (kind == "report" && p[2].is_double() && p[3].is_int()) {
     report(trial, p[2].as_double(), static_cast<std::uint64_t>(p[3].as_int()));
   } else if (kind == "tell" && is_ending(p[2])) {
+    const auto ending = static_cast<Ending>(p[2].as_int());
     std::vector<double> values;
-    if (!p[3].is_null()) {
+    if (ending == Ending::finished) {
       TROUPE_TRY(read, read_numbers(p[3]));
       values = std::move(read);
+    } else if (!p[3].is_null()) {
+      return not_an_entry();
     }
-    end(trial, static_cast<Ending>(p[2].as_int()), std::move(values));
+    end(trial, ending, std::move(values));
   } else {
-    return bad("an entry '" + kind + "' that is none");
+    return not_an_entry();
   }
   return ok();
 }

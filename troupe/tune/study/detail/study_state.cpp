@@ -14,6 +14,9 @@ Exception refused(const std::string& what) {
   return Exception(ErrorCode::invalid_argument, what);
 }
 
+/// What data knows.
+constexpr auto max_step = static_cast<std::uint64_t>(INT64_MAX);
+
 std::string quoted(const std::vector<std::string>& names) {
   std::string all;
   for (const std::string& name : names)
@@ -169,6 +172,11 @@ void StudyState::report(TrialId id, double value, std::uint64_t step) {
                     "trial " + to_string(id) + " reports one value, and the study has " +
                         std::to_string(objectives_.size()) +
                         " objectives: return all of them at the end");
+  const std::uint64_t last = trial.shown.step;
+  if (step <= last || step > max_step)
+    throw refused("trial " + to_string(id) + ", step " + std::to_string(step) +
+                  ": steps count 1, 2, ..., and the last one of this trial was " +
+                  std::to_string(last));
   const Metrics metrics = [&] {
     Trial next = trial.shown;
     next.value = value;
@@ -225,6 +233,15 @@ void StudyState::end(TrialId id, Ending ending, std::vector<double> values) {
     scheduler_->on_complete(id, ending, last);
 }
 
+const StudyState::Live& StudyState::live(TrialId id) const {
+  const auto found = trials_.find(id);
+  if (found == trials_.end())
+    throw Exception(ErrorCode::failed_precondition,
+                    "the study has no trial " + to_string(id) +
+                        ": its handle is from before the study was restored");
+  return found->second;
+}
+
 StudyState::Live& StudyState::pending(TrialId id) {
   const auto found = trials_.find(id);
   if (found == trials_.end() || !found->second.shown.pending)
@@ -268,6 +285,8 @@ Status StudyState::adopt_added(Trial& trial) const {
   };
   if (trial.pending)
     return wrong("it is pending; add what came out of it when it is over");
+  if (trial.step > max_step)
+    return wrong("its step is " + std::to_string(trial.step) + ", and at most 2^63 - 1");
   if (several() ? trial.value.has_value() : !trial.values.empty())
     return wrong(several() ? "the study has several objectives: set `values`, not `value`"
                            : "the study has one objective: set `value`, not `values`");

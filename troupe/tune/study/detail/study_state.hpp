@@ -33,8 +33,8 @@ public:
 
   // -- what looks at it
 
-  [[nodiscard]] bool should_prune(TrialId id) const { return trials_.at(id).prune; }
-  [[nodiscard]] const Trial& trial(TrialId id) const { return trials_.at(id).shown; }
+  [[nodiscard]] bool should_prune(TrialId id) const { return live(id).prune; }
+  [[nodiscard]] const Trial& trial(TrialId id) const { return live(id).shown; }
   [[nodiscard]] const StudyOptions& options() const { return options_; }
   [[nodiscard]] std::vector<Trial> trials() const;
   [[nodiscard]] std::optional<Trial> best() const;
@@ -57,8 +57,8 @@ private:
   };
 
   [[nodiscard]] bool several() const { return objectives_.size() > 1; }
+  [[nodiscard]] const Live& live(TrialId id) const;
   Live& pending(TrialId id);
-  void learn_domain(const std::string& name, const Domain& domain);
   Value value_for(const Live& trial, const std::string& name, const Domain& domain) const;
   [[nodiscard]] Status check_values(const Trial& trial, std::size_t count) const;
   [[nodiscard]] Status adopt_added(Trial& trial) const;
