@@ -82,6 +82,8 @@ TEST_CASE("objectives without a first one, and nameless metrics, are refused by 
   CHECK(error_of(check(TuneConfig{.metric = "a", .more_objectives = {{"", Mode::min}}}))
             .find("more_objectives") != std::string::npos);
   CHECK(error_of(check(TuneConfig{.constraints = {""}})).find("constraints") != std::string::npos);
+  CHECK(error_of(check(TuneConfig{.constraints = {"a", "a"}})).find("'a' is a constraint twice") !=
+        std::string::npos);
 }
 
 TEST_CASE("points to evaluate that the space does not know are refused by place") {
@@ -111,6 +113,27 @@ TEST_CASE("points and known results are stored in the form of the space") {
   CHECK(spec.points_to_evaluate == std::vector<Config>{{{"x", 3.0}, {"y", 3 * 0.1}}});
   REQUIRE(spec.known_results.size() == 1);
   CHECK(spec.known_results[0].config == Config{{"x", 2.0}, {"y", 1.0}});
+}
+
+TEST_CASE("a value that would not be tried is refused, a known result of another search left out") {
+  ExperimentDefinition definition{.name = "e", .trainable = "T"};
+  definition.param_space = {{"k", choice({"a", "b"})}, {"n", when("k", {"b"}, randint(0, 9))}};
+  definition.param_space.forbid({{"n", 3}});
+  TuneConfig& tune = definition.tune_config;
+  tune.metric = "loss";
+  tune.constraints = {"memory"};
+  tune.points_to_evaluate = {{{"k", "b"}, {"n", 1}}, {{"k", "a"}, {"n", 1}}};
+  CHECK(
+      spec_error(definition).find("TuneConfig.points_to_evaluate[1]: 'n' exists only where 'k'") !=
+      std::string::npos);
+  tune.points_to_evaluate.pop_back();
+  const Metrics whole{{"loss", 1}, {"memory", 0}};
+  tune.known_results = {{.config = {{"k", "b"}, {"n", 2}}, .metrics = whole},
+                        {.config = {{"k", "b"}, {"n", 3}}, .metrics = whole},
+                        {.config = {{"k", "b"}, {"n", 4}}, .metrics = {{"loss", 1}}}};
+  const auto spec = make_spec(definition).value_or_throw();
+  REQUIRE(spec.known_results.size() == 1);
+  CHECK(spec.known_results[0].config.at("n") == Value(2));
 }
 
 TEST_CASE("impossible failure handling is refused by name") {

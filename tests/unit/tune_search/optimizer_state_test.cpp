@@ -126,11 +126,11 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
   CHECK(damage([](List& log) {
           part(log, 9, 2).as_map()["training_iteration"] = 2;
         }).find("at least 3") != std::string::npos);
-  CHECK(damage([](List& log) { part(log, 0, 3) = 17; }).find("entry 0: it is none") !=
+  CHECK(damage([](List& log) { part(log, 0, 3) = 17; }).find("entry 0: no call leaves") !=
         std::string::npos);
-  CHECK(damage([](List& log) { part(log, 9, 0) = "told"; }).find("entry 9: it is none") !=
+  CHECK(damage([](List& log) { part(log, 9, 0) = "told"; }).find("entry 9: no call leaves") !=
         std::string::npos);
-  CHECK(damage([](List& log) { log.push_back(List{}); }).find("entry 16: it is none") !=
+  CHECK(damage([](List& log) { log.push_back(List{}); }).find("entry 16: no call leaves") !=
         std::string::npos);
 }
 

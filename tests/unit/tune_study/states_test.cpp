@@ -125,7 +125,7 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
         }).find("entry 5: ") != std::string::npos);
   CHECK(refusal([](List& log) {
           log[5] = List{"tell", 0, 1, List{1.0}};
-        }).find("entry 5: it is none that was saved") != std::string::npos);
+        }).find("entry 5: no call leaves such an entry") != std::string::npos);
 }
 
 TEST_CASE("a study is restored by another seed with an error that has both") {

@@ -11,11 +11,12 @@ namespace troupe::tune {
 namespace {
 
 Error bad(const std::string& what) {
-  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what);
+  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what +
+                                       "; it is not what save() gave: restore another copy of it");
 }
 
 Error not_an_entry() {
-  return Error(ErrorCode::corrupt, "it is none that was saved");
+  return Error(ErrorCode::corrupt, "no call leaves such an entry");
 }
 
 }  // namespace
@@ -61,13 +62,13 @@ Status Optimizer::restore(const Value& state) {
   // Settings that were taken once are taken again.
   Optimizer restored(*searcher_, context_);
   for (std::size_t i = 0; i < log->size(); ++i) {
-    const std::string where = "entry " + std::to_string(i);
+    const std::string where = "entry " + std::to_string(i) + ": ";
     try {
       const Status status = restored.take((*log)[i]);
       if (!status)
-        return bad(where + ": " + status.error().message());
+        return bad(where + status.error().message());
     } catch (const Exception& e) {
-      return bad(where + ": " + e.error().message());
+      return bad(where + e.error().message());
     }
   }
   restored.exhausted_ = exhausted->as_bool();

@@ -8,11 +8,12 @@ namespace troupe::tune::detail {
 namespace {
 
 Error bad(const std::string& what) {
-  return Error(ErrorCode::corrupt, "the state of a study: " + what);
+  return Error(ErrorCode::corrupt, "the state of a study: " + what +
+                                       "; it is not what save() gave: restore another copy of it");
 }
 
 Error not_an_entry() {
-  return Error(ErrorCode::corrupt, "it is none that was saved");
+  return Error(ErrorCode::corrupt, "no call leaves such an entry");
 }
 
 /// Real numbers only.
