@@ -74,13 +74,19 @@ TEST_CASE("results at rungs survive saving, and damaged ones are refused") {
   for (std::uint32_t i = 0; i < 20; ++i)
     results.add(TrialId(i), 1 + i, i * 0.5, i % 3);
   results.fail(TrialId(4));
+  detail::History history;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    history.begin(TrialId(i), {}, i);
   RungResults restored(1, 4);
-  restored.restore(results.save()).value_or_throw();
+  restored.restore(results.save(), history).value_or_throw();
   CHECK(restored.save() == results.save());
   restored.add(TrialId(19), 20, 7, 0);  // it knows which rungs are done
   CHECK(restored.save() == results.save());
-  CHECK(!restored.restore(List{List{List{1, 2}}}).has_value());
-  CHECK(!restored.restore(Value(5)).has_value());
+  for (const Value& bad :
+       {Value(5), Value(List{List{List{1, 2}}}), Value(List{List{List{20, 0.0, 1.0}}}),
+        Value(List{List{List{1, 0.0, 1.0}, List{1, 0.0, 2.0}}}),
+        Value(List{List{List{1, -1.0, 1.0}}}), Value(List{List{List{1, 0.0, std::nan("")}}})})
+    CHECK(!restored.restore(bad, history).has_value());
   CHECK(restored.save() == results.save());
 }
 

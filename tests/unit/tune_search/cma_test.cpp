@@ -135,6 +135,38 @@ TEST_CASE("damaged states are refused") {
   CHECK(!Cma::restore(cma.settings(), state).has_value());
 }
 
+TEST_CASE("numbers that no run can have are refused") {
+  Cma cma = start({.dimensions = 3, .adapt_learning_rate = true});
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    step(cma, sphere, seed);
+  const auto refused = [&](std::size_t place, double number) {
+    Value state = cma.save();
+    state.as_map()["numbers"].as_list().at(place) = number;
+    return !Cma::restore(cma.settings(), state).has_value();
+  };
+  const std::size_t all = cma.save().as_map().at("numbers").as_list().size();
+  for (std::size_t place = 0; place < all; ++place)
+    for (const double number : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+      CHECK(refused(place, number));
+  constexpr std::size_t scale = 4;
+  constexpr std::size_t shape = 13;  // column by column
+  for (const double number : {0.0, -1.0}) {
+    CHECK(refused(0, number));  // the step size
+    CHECK(refused(scale, number));
+    CHECK(refused(shape, number));    // a variance
+    CHECK(refused(all - 1, number));  // a learning rate
+  }
+  CHECK(refused(all - 1, 1.001));
+  CHECK(refused(shape + 1, 0.123));  // not symmetric any more
+  Value state = cma.save();
+  for (const std::size_t place : {shape + 1, shape + 3})
+    state.as_map()["numbers"].as_list().at(place) = 1e6;  // symmetric, and no covariance
+  CHECK(!Cma::restore(cma.settings(), state).has_value());
+  state = cma.save();
+  state.as_map()["losses"].as_list().pop_back();
+  CHECK(!Cma::restore(cma.settings(), state).has_value());
+}
+
 TEST_CASE("stepped coordinates never lose sight of the neighbouring values") {
   Cma cma = start({.dimensions = 3, .stepped = {0, 1, 2}});
   const auto rounded = [](const VectorXd& x) {

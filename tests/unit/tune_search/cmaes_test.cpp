@@ -468,6 +468,16 @@ TEST_CASE("damaged states are refused, and nothing has changed") {
     for (const char* part : {"running", "results", "asked"})
       refused(part, damage);
   refused("schedule", List{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const Value schedule =
+      good.as_map().at("model").as_map().at("generations").as_map().at("schedule");
+  constexpr std::pair<std::size_t, std::int64_t> impossible[] = {
+      {1, INT64_MAX}, {2, 1}, {3, 1000},    {4, 1000}, {5, 2},
+      {6, 2},         {7, 1}, {7, 1 << 24}, {8, 1000}, {9, 1000}};
+  for (const auto& [place, number] : impossible) {
+    Value damaged = schedule;
+    damaged.as_list().at(place) = number;
+    refused("schedule", damaged);
+  }
   refused("schedule", Value());
   refused("distribution", Value());
   refused("categories", List{});

@@ -2,6 +2,7 @@
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/tpe.hpp>
 
@@ -173,6 +174,10 @@ private:
     return context;
   }
 
+  Status restore_parts(const Value& state);
+  Status hand_over_empty();
+  Status restore_heard(const List& all);
+
   /// The process goes. An evolution strategy begins where it led; TPE was there all the time.
   void hand_over() {
     members_.erase(members_.begin());
@@ -220,85 +225,96 @@ Value AutoSearcher::save() const {
              {"heard", std::move(heard)}};
 }
 
-std::optional<TrialId> trial_of(const Value& value) {
-  if (!value.is_int() || value.as_int() < 0 || value.as_int() > UINT32_MAX)
-    return std::nullopt;
-  return TrialId(static_cast<TrialId::rep>(value.as_int()));
-}
-
 std::optional<std::pair<TrialId, Heard>> heard_of(const Value& value) {
   const List* list = value.get_if<List>();
   if (list == nullptr || list->size() != 4)
     return std::nullopt;
-  const auto trial = trial_of((*list)[0]);
+  const auto trial = detail::trial_of((*list)[0]);
   const Map* config = (*list)[1].get_if<Map>();
   const Value& ending = (*list)[2];
   const Map* metrics = (*list)[3].get_if<Map>();
-  if (!trial || config == nullptr || metrics == nullptr || !(ending.is_null() || ending.is_int()))
+  if (!trial || config == nullptr || metrics == nullptr ||
+      !(ending.is_null() || detail::is_ending(ending)))
     return std::nullopt;
   Heard heard{.config = *config, .metrics = *metrics};
-  if (ending.is_int()) {
-    if (ending.as_int() < 0 || ending.as_int() > static_cast<std::int64_t>(enum_last(Ending{})))
-      return std::nullopt;
+  if (!ending.is_null())
     heard.ending = static_cast<Ending>(ending.as_int());
-  }
   return std::pair(*trial, std::move(heard));
 }
 
 Status AutoSearcher::restore(const Value& state) {
-  const Error bad(ErrorCode::corrupt, "the state of the searcher auto is incomplete");
-  const Map* map = state.get_if<Map>();
-  const auto find = [&](std::string_view key) {
-    return map != nullptr ? map->find_key(key) : nullptr;
-  };
-  const Value* created = find("created");
-  const Value* running = find("running");
-  const Value* members = find("members");
-  const Value* heard = find("heard");
-  if (created == nullptr || running == nullptr || members == nullptr || heard == nullptr ||
-      !created->is_int() || created->as_int() < 0 || !running->is_list() || !members->is_map() ||
-      !heard->is_list())
+  AutoSearcher restored(*this);  // all or nothing
+  TROUPE_RETURN_IF_ERROR(restored.restore_parts(state));
+  if (restored.save() != state)
+    return detail::incomplete_state(name());
+  members_ = std::move(restored.members_);
+  heir_ = std::move(restored.heir_);
+  late_ = restored.late_;
+  heard_ = std::move(restored.heard_);
+  created_ = restored.created_;
+  running_ = std::move(restored.running_);
+  return ok();
+}
+
+Status AutoSearcher::restore_parts(const Value& state) {
+  const Error bad = detail::incomplete_state(name());
+  const auto created = detail::find_count(state, "created", detail::most_trials);
+  const List* running = detail::find_list(state, "running");
+  const List* heard = detail::find_list(state, "heard");
+  const Value* members = detail::find_state(state, "members");
+  if (!created || running == nullptr || heard == nullptr || members == nullptr ||
+      !members->is_map() || running->size() > *created || heard->size() > *created)
     return bad;
-  std::set<TrialId> trials;
-  for (const Value& value : running->as_list()) {
-    const auto trial = trial_of(value);
+  created_ = *created;
+  running_.clear();
+  for (const Value& value : *running) {
+    const auto trial = detail::trial_of(value);
     if (!trial)
       return bad;
-    trials.insert(*trial);
+    running_.insert(*trial);
   }
-  std::map<TrialId, Heard> all_heard;
-  for (const Value& value : heard->as_list()) {
-    auto one = heard_of(value);
-    if (!one)
-      return bad;
-    all_heard.insert(std::move(*one));
-  }
-  // All or none: copies learn first.
   const Map& states = members->as_map();
-  Members restored = copies(members_);
-  const bool handed_over = restored.size() > 1 && states.size() == 1;
-  if (handed_over) {
-    restored.erase(restored.begin());
-    if (heir_) {
-      restored.front() = heir_->clone();
-      TROUPE_RETURN_IF_ERROR(restored.front()->setup(context_of_heir()));
-    }
+  if (members_.size() > 1 && states.size() == 1) {
+    TROUPE_RETURN_IF_ERROR(hand_over_empty());
+    if (created_ < max_process_trials)
+      return bad;
   }
-  if (states.size() != restored.size())
+  TROUPE_RETURN_IF_ERROR(restore_heard(*heard));
+  if (states.size() != members_.size())
     return bad;
-  for (const auto& member : restored) {
+  for (const auto& member : members_) {
     const Value* own = states.find_key(member->name());
     if (own == nullptr)
       return bad;
     TROUPE_RETURN_IF_ERROR(member->restore(*own));
   }
-  members_ = std::move(restored);
-  late_ = handed_over && heir_;
-  if (handed_over)
-    heir_.reset();
-  heard_ = std::move(all_heard);
-  created_ = static_cast<std::uint64_t>(created->as_int());
-  running_ = std::move(trials);
+  return ok();
+}
+
+/// What is there after the process has gone, before it has a state.
+Status AutoSearcher::hand_over_empty() {
+  members_.erase(members_.begin());
+  late_ = heir_ != nullptr;
+  if (late_) {
+    TROUPE_RETURN_IF_ERROR(heir_->setup(context_of_heir()));
+    members_.front() = std::move(heir_);
+  }
+  return ok();
+}
+
+/// What an heir must know; those trials run that have no ending.
+Status AutoSearcher::restore_heard(const List& all) {
+  heard_.clear();
+  for (const Value& value : all) {
+    auto one = heard_of(value);
+    if (!one || one->second.ending.has_value() == running_.contains(one->first))
+      return detail::incomplete_state(name());
+    heard_.insert(std::move(*one));
+  }
+  const bool all_run_known = std::all_of(running_.begin(), running_.end(),
+                                         [&](TrialId trial) { return heard_.contains(trial); });
+  if (heir_ != nullptr ? !all_run_known : !heard_.empty())
+    return detail::incomplete_state(name());
   return ok();
 }
 

@@ -1,5 +1,6 @@
 #include <troupe/base/crc32c.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -14,8 +15,6 @@ namespace {
 /// Cells are looked at one by one where conditions or constraints may take some away.
 constexpr std::uint64_t max_selected_cells = 1'000'000;
 constexpr std::uint32_t max_attempts = 1'000;
-/// Far from where counting on would overflow.
-constexpr std::int64_t max_variants = std::int64_t{1} << 62U;
 /// More than any domain draws at a time, nearly always; beyond, draws only overlap.
 constexpr std::uint64_t numbers_per_attempt = 64;
 
@@ -220,8 +219,8 @@ Result<Suggestion> BasicVariant::suggest(TrialId) const {
 
 void BasicVariant::record(TrialId, const Config&, const Value& note) {
   // Trials of another origin take no variant away.
-  if (note.is_int() && note.as_int() >= 0 && note.as_int() < max_variants)
-    next_ = static_cast<std::uint64_t>(note.as_int()) + 1;
+  if (const auto index = detail::count_of(note, detail::most_trials - 1))
+    next_ = *index + 1;
 }
 
 Value BasicVariant::save() const {
@@ -229,11 +228,11 @@ Value BasicVariant::save() const {
 }
 
 Status BasicVariant::restore(const Value& state) {
-  const Map* map = state.get_if<Map>();
-  const Value* next = map != nullptr ? map->find_key("next") : nullptr;
-  if (next == nullptr || !next->is_int() || next->as_int() < 0)
-    return Error(ErrorCode::corrupt, "the state of basic_variant lacks its position");
-  next_ = static_cast<std::uint64_t>(next->as_int());
+  const auto next = detail::find_count(state, "next", detail::most_trials);
+  if (!next || state.as_map().size() != 1)
+    return Error(ErrorCode::corrupt,
+                 "the state of the searcher basic_variant has no position that it can be at");
+  next_ = *next;
   return ok();
 }
 

@@ -54,7 +54,7 @@ protected:
                    observation.violation);
   }
   Value save_model() const override { return results_.save(); }
-  Status restore_model(const Value& state) override { return results_.restore(state); }
+  Status restore_model(const Value& state) override { return results_.restore(state, history()); }
 
   Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const override {
     // A trial is random or not, whatever its attempts give.

@@ -25,7 +25,7 @@ public:
   bool enumerates() const override { return true; }
 
 protected:
-  std::uint64_t length() const override { return *design().cells(); }
+  std::uint64_t farthest() const override { return *design().cells(); }
   std::uint32_t attempts() const override { return 1; }
 
   Status begin() override {

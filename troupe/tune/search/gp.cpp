@@ -198,11 +198,12 @@ void GpSearcher::proposed(const Observation& observation, const Value& note) {
   if (map == nullptr)
     return;
   if (const Value* fits = map->find_key("fits"))
-    if (auto restored = restore_fits(*fits))
+    if (auto restored = restore_fits(*fits); restored && restored->over <= history().over())
       fits_ = std::move(*restored);
   const List* step = find_list(note, "step");
-  const auto finite = [](const Value& v) { return v.is_double() && std::isfinite(v.as_double()); };
-  if (step != nullptr && step->size() == 4 && std::all_of(step->begin(), step->end(), finite))
+  const auto length = [](const Value& v) { return is_finite(v) && v.as_double() >= 0; };
+  if (step != nullptr && step->size() == 4 && std::all_of(step->begin(), step->end() - 1, length) &&
+      is_finite(step->back()))
     region_.begin(observation.trial,
                   {{}, (*step)[0].as_double(), (*step)[1].as_double(), (*step)[2].as_double()},
                   (*step)[3].as_double());
@@ -250,31 +251,47 @@ Value GpSearcher::save_model() const {
   return map;
 }
 
+/// Are they where `observed` puts them?
+bool GpSearcher::consistent(const TrustRegion& region, std::optional<TrialId> best) const {
+  const Observation* step = region.trial() ? history().find(*region.trial()) : nullptr;
+  if (region.waiting() && (step == nullptr || step->over()))
+    return false;
+  const Observation* least = nullptr;
+  for (const Observation& o : history().all())
+    if (o.state == Observation::State::complete && o.feasible() && !fails(o) &&
+        (least == nullptr || o.losses[0] < least->losses[0]))
+      least = &o;
+  const Observation* found = best ? history().find(*best) : nullptr;
+  if (found == nullptr || least == nullptr)
+    return !best && least == nullptr;
+  return found->state == Observation::State::complete && found->feasible() && !fails(*found) &&
+         found->losses[0] == least->losses[0];
+}
+
 Status GpSearcher::restore_model(const Value& state) {
-  const Error bad(ErrorCode::corrupt, "the state of the searcher gp is incomplete");
-  const Map* map = state.get_if<Map>();
-  const Value* region = map != nullptr ? map->find_key("region") : nullptr;
-  const Value* rungs = map != nullptr ? map->find_key("rungs") : nullptr;
+  const Value* region = find_state(state, "region");
+  const Value* rungs = find_state(state, "rungs");
   if (region == nullptr || rungs == nullptr)
-    return bad;
+    return incomplete_state(name());
   RungResults restored_rungs(1, rung_factor);
-  TROUPE_RETURN_IF_ERROR(restored_rungs.restore(*rungs));
+  TROUPE_RETURN_IF_ERROR(restored_rungs.restore(*rungs, history()));
   TrustRegion restored_region;
   TROUPE_RETURN_IF_ERROR(restored_region.restore(*region));
   Fits fits;
-  if (const Value* stored = map->find_key("fits")) {
+  if (const Value* stored = find_state(state, "fits")) {
     TROUPE_TRY(restored, restore_fits(*stored));
     fits = std::move(restored);
+    if (fits.over > history().over())
+      return incomplete_state(name());
   }
   std::optional<TrialId> best;
-  if (const Value* stored = map->find_key("best")) {
-    if (!stored->is_int())
-      return bad;
-    best = TrialId(static_cast<TrialId::rep>(stored->as_int()));
-    const Observation* found = history().find(*best);
-    if (found == nullptr || found->losses.empty())
-      return bad;
+  if (const Value* stored = find_state(state, "best")) {
+    best = trial_of(*stored);
+    if (!best)
+      return incomplete_state(name());
   }
+  if (!consistent(restored_region, best))
+    return incomplete_state(name());
   region_ = std::move(restored_region);
   rungs_ = std::move(restored_rungs);
   fits_ = std::move(fits);
@@ -299,26 +316,25 @@ Value GpSearcher::fits_data(const Fits& fits) const {
 
 Result<GpSearcher::Fits> GpSearcher::restore_fits(const Value& state) const {
   const Error bad(ErrorCode::corrupt, "the fits of the searcher gp are incomplete");
-  const Map* map = state.get_if<Map>();
-  const Value* over = map != nullptr ? map->find_key("over") : nullptr;
-  if (over == nullptr || !over->is_int() || over->as_int() < 0)
+  const auto over = find_count(state, "over", most_trials);
+  if (!over)
     return bad;
   Fits fits;
-  fits.over = static_cast<std::uint64_t>(over->as_int());
+  fits.over = *over;
   const std::pair<std::string_view, std::vector<SurrogateParameters>*> parts[] = {
       {"objectives", &fits.objectives}, {"constraints", &fits.constraints}};
   for (const auto& [key, all] : parts) {
-    const Value* list = map->find_key(key);
+    const List* list = find_list(state, key);
     const std::size_t expected =
         all == &fits.objectives ? context().objectives.size() : context().constraints.size();
-    if (list == nullptr || !list->is_list() || list->as_list().size() != expected)
+    if (list == nullptr || list->size() != expected)
       return bad;
-    for (const Value& value : list->as_list()) {
+    for (const Value& value : *list) {
       TROUPE_TRY(parameters, SurrogateParameters::restore(value, features_.size()));
       all->push_back(std::move(parameters));
     }
   }
-  if (const Value* failure = map->find_key("failure")) {
+  if (const Value* failure = find_state(state, "failure")) {
     TROUPE_TRY(parameters, SurrogateParameters::restore(*failure, features_.size()));
     fits.failure = std::move(parameters);
   }

@@ -1,5 +1,6 @@
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/searcher_registry.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/lipo.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
@@ -312,44 +313,39 @@ std::unique_ptr<Live> Lipo::fresh() const {
 }
 
 Status Lipo::restore_model(const Value& state) {
-  const Error bad(ErrorCode::corrupt, "the state of the searcher lipo is incomplete");
-  const Map* map = state.get_if<Map>();
-  const auto find = [&](std::string_view key) {
-    return map != nullptr ? map->find_key(key) : nullptr;
-  };
-  const Value* epoch = find("epoch");
-  const Value* known = find("known");
-  const Value* calls = find("calls");
-  if (epoch == nullptr || known == nullptr || calls == nullptr || !epoch->is_int() ||
-      epoch->as_int() < 1 || !known->is_list() || !calls->is_list())
+  const Error bad = detail::incomplete_state(name());
+  const auto epoch = detail::find_count(state, "epoch", history().over() + 1);
+  const List* known = detail::find_list(state, "known");
+  const List* calls = detail::find_list(state, "calls");
+  if (!epoch || *epoch == 0 || known == nullptr || calls == nullptr)
     return bad;
-  const auto trial_of = [&](const Value& value) -> const Observation* {
-    if (!value.is_int() || value.as_int() < 0 || value.as_int() > std::int64_t{UINT32_MAX})
-      return nullptr;
-    return history().find(TrialId(static_cast<TrialId::rep>(value.as_int())));
+  const auto observation_of = [&](const Value& value) {
+    const auto trial = detail::trial_of(value);
+    return trial ? history().find(*trial) : nullptr;
   };
   std::vector<TrialId> restored_known;
-  for (const Value& value : known->as_list()) {
-    const Observation* observation = trial_of(value);
+  for (const Value& value : *known) {
+    const Observation* observation = observation_of(value);
     if (observation == nullptr || !observation->over())
       return bad;
     restored_known.push_back(observation->trial);
   }
   std::vector<Call> restored;
   std::set<TrialId> asked;
-  for (const Value& value : calls->as_list()) {
+  for (const Value& value : *calls) {
     const List* parts = value.get_if<List>();
-    if (parts == nullptr || parts->size() != 3 || !(*parts)[1].is_bool() || !(*parts)[2].is_int() ||
-        (*parts)[2].as_int() < 0 || (*parts)[2].as_int() >= attempts())
+    const bool whole = parts != nullptr && parts->size() == 3 && (*parts)[1].is_bool();
+    const auto dropped = whole ? detail::count_of((*parts)[2], attempts() - 1) : std::nullopt;
+    if (!dropped)
       return bad;
-    const Observation* observation = trial_of((*parts)[0]);
+    const Observation* observation = observation_of((*parts)[0]);
     const bool ask = (*parts)[1].as_bool();
     if (observation == nullptr || (!ask && !observation->over()) ||
         !(ask ? asked.insert(observation->trial).second : asked.erase(observation->trial) > 0))
       return bad;
-    restored.push_back({observation->trial, ask, static_cast<std::uint32_t>((*parts)[2].as_int())});
+    restored.push_back({observation->trial, ask, static_cast<std::uint32_t>(*dropped)});
   }
-  epoch_ = static_cast<std::uint64_t>(epoch->as_int());
+  epoch_ = *epoch;
   known_ = std::move(restored_known);
   calls_ = std::move(restored);
   asked_ = std::move(asked);

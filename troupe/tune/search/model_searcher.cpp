@@ -232,10 +232,9 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
   ++created_;
   const Map* map = note.get_if<Map>();
   const Value* model = map != nullptr ? map->find_key(note_model) : nullptr;
-  if (map != nullptr)
-    if (const auto point = detail::find_count(note, note_point);
-        point && *point < context_.points_to_evaluate.size())
-      points_ = std::max(points_, *point + 1);
+  const std::size_t points = context_.points_to_evaluate.size();
+  if (const auto point = detail::find_count(note, note_point, points); point && *point < points)
+    points_ = std::max(points_, *point + 1);
   const auto adopted = design_.adopt(config);
   // A trial from elsewhere may lie outside of the space: nothing can be learned from it.
   if (!adopted || history_.find(trial) != nullptr)
@@ -312,31 +311,46 @@ Value ModelSearcher::save() const {
              {"model", save_model()}};
 }
 
+/// Could it have come about in this space, with these objectives and constraints?
+bool ModelSearcher::possible(const Observation& o) const {
+  const bool told = o.step > 0;
+  return o.step <= INT64_MAX && design_.possible(o.point) &&
+         o.losses.size() == (told ? context_.objectives.size() : 0) &&
+         o.excess.size() == (told ? context_.constraints.size() : 0) &&
+         std::none_of(o.losses.begin(), o.losses.end(), [](double l) { return std::isnan(l); }) &&
+         (told || o.state != Observation::State::complete);
+}
+
 Status ModelSearcher::restore(const Value& state) {
-  const Error bad(ErrorCode::corrupt, "the state of the searcher " + name() + " is incomplete");
-  const Map* map = state.get_if<Map>();
-  const auto find = [&](std::string_view key) {
-    return map != nullptr ? map->find_key(key) : nullptr;
-  };
-  const Value* created = find("created");
-  const Value* points = find("points");
-  const Value* history = find("history");
-  const Value* model = find("model");
-  if (created == nullptr || points == nullptr || history == nullptr || model == nullptr ||
-      !created->is_int() || !points->is_int() || created->as_int() < 0 || points->as_int() < 0)
-    return bad;
+  Status status = restore_parts(state);
+  // What it would not have saved so is none of its states, wherever the difference lies.
+  if (status && save() != state)
+    status = Error(ErrorCode::corrupt, "the state of the searcher " + name() +
+                                           " contradicts itself: it was not saved by it");
+  if (!status)
+    TROUPE_RETURN_IF_ERROR(setup(SearchContext(context_)));
+  return status;
+}
+
+Status ModelSearcher::restore_parts(const Value& state) {
+  const auto created = detail::find_count(state, "created", detail::most_trials);
+  const auto points = detail::find_count(state, "points", context_.points_to_evaluate.size());
+  const Value* history = detail::find_state(state, "history");
+  const Value* model = detail::find_state(state, "model");
+  if (!created || !points || history == nullptr || model == nullptr)
+    return detail::incomplete_state(name());
   detail::History restored;
   TROUPE_RETURN_IF_ERROR(restored.restore(*history, design_.size()));
-  std::swap(history_, restored);
+  for (const Observation& observation : restored.all())
+    if (!possible(observation))
+      return Error(ErrorCode::corrupt, "the state of the searcher " + name() + ": trial " +
+                                           std::to_string(observation.trial.value) +
+                                           " does not fit the space or the objectives");
+  history_ = std::move(restored);
   taken_.clear();
-  Status status = restore_model(*model);
-  if (!status) {
-    TROUPE_RETURN_IF_ERROR(setup(SearchContext(context_)));
-    return status;
-  }
-  created_ = static_cast<std::uint64_t>(created->as_int());
-  points_ = static_cast<std::uint64_t>(points->as_int());
-  return ok();
+  created_ = *created;
+  points_ = *points;
+  return restore_model(*model);
 }
 
 Status ModelSearcher::restore_model(const Value& state) {

@@ -63,7 +63,8 @@ protected:
   /// A trial has a new result, or is over: `observation.over()`.
   virtual void observed(const detail::Observation& observation) { (void)observation; }
   /// What `proposed` and `observed` changed in the derived class. `restore_model(save_model())` on
-  /// a fresh object gives an equal one; it comes after the history is there. corrupt otherwise.
+  /// a fresh object gives an equal one; it comes after the history is there. corrupt otherwise:
+  /// when a part is missing or out of range. What then saves another state is refused by `restore`.
   [[nodiscard]] virtual Value save_model() const { return {}; }
   [[nodiscard]] virtual Status restore_model(const Value& state);
 
@@ -97,6 +98,8 @@ private:
   /// Points to evaluate are drawn once, so that rules that can not be kept are told by `setup`.
   [[nodiscard]] Status complete_points();
   void take_known_results();
+  [[nodiscard]] bool possible(const detail::Observation& observation) const;
+  [[nodiscard]] Status restore_parts(const Value& state);
 
   SearchContext context_;
   detail::Design design_;

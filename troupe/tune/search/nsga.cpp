@@ -2,12 +2,14 @@
 #include <troupe/tune/search/detail/failure_map.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/order.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 #include <troupe/tune/search/nsga.hpp>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +52,8 @@ private:
   void select();
   [[nodiscard]] const Point& parent(Random& random) const;
   [[nodiscard]] Point child(Random& random) const;
-  [[nodiscard]] std::optional<Trials> trials_of(const Value& state, std::string_view key) const;
+  [[nodiscard]] std::optional<Trials> trials_of(const Value& state, std::string_view key,
+                                                std::set<std::uint32_t>& seen) const;
 
   NsgaOptions options_;
   bool niches_;
@@ -203,33 +206,32 @@ Value Nsga::save_model() const {
              {"pool", List(pool_.begin(), pool_.end())}};
 }
 
-std::optional<Nsga::Trials> Nsga::trials_of(const Value& state, std::string_view key) const {
-  const Map* map = state.get_if<Map>();
-  const Value* value = map != nullptr ? map->find_key(key) : nullptr;
-  const List* list = value != nullptr ? value->get_if<List>() : nullptr;
+/// Of trials that are over, none of which is in `seen` already.
+std::optional<Nsga::Trials> Nsga::trials_of(const Value& state, std::string_view key,
+                                            std::set<std::uint32_t>& seen) const {
+  const List* list = detail::find_list(state, key);
   if (list == nullptr)
     return std::nullopt;
   Trials trials;
   for (const Value& element : *list) {
-    if (!element.is_int() || element.as_int() < 0 || element.as_int() > std::int64_t{UINT32_MAX})
+    const auto trial = detail::trial_of(element);
+    const Observation* found = trial ? history().find(*trial) : nullptr;
+    if (found == nullptr || !found->over() || !seen.insert(trial->value).second)
       return std::nullopt;
-    trials.push_back(static_cast<std::uint32_t>(element.as_int()));
-    if (history().find(TrialId(trials.back())) == nullptr)
-      return std::nullopt;
+    trials.push_back(trial->value);
   }
   return trials;
 }
 
 Status Nsga::restore_model(const Value& state) {
-  auto parents = trials_of(state, "parents");
-  auto pool = trials_of(state, "pool");
-  if (!parents || !pool)
-    return Error(ErrorCode::corrupt, "the state of the searcher " + name() + " is incomplete");
-  const Value* generation = state.as_map().find_key("generation");
-  if (generation == nullptr || !generation->is_int() || generation->as_int() < 0)
-    return Error(ErrorCode::corrupt,
-                 "the state of the searcher " + name() + " lacks its generation");
-  generation_ = generation->as_int();
+  std::set<std::uint32_t> seen;
+  auto parents = trials_of(state, "parents", seen);
+  auto pool = trials_of(state, "pool", seen);
+  const auto generation = detail::find_count(state, "generation", history().over());
+  if (!parents || !pool || !generation || (*generation == 0) != parents->empty() ||
+      pool->size() >= options_.population)
+    return detail::incomplete_state(name());
+  generation_ = static_cast<std::int64_t>(*generation);
   parents_ = std::move(*parents);
   pool_ = std::move(*pool);
   return ok();

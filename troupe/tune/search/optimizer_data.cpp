@@ -118,7 +118,7 @@ Status Optimizer::take_trial(const List& entry) {
   } else if (kind == "tell" && metrics != nullptr) {
     tell(id, *metrics);
   } else if (kind == "report" && metrics != nullptr) {
-    const auto step = detail::find_count(*metrics, "training_iteration");
+    const auto step = detail::find_count(*metrics, "training_iteration", INT64_MAX);
     if (!step)
       return not_an_entry();
     report(id, *step, *metrics);

@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/category_model.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +83,7 @@ Status CategoryModel::restore(const Value& state) {
       return bad;
     std::vector<double>& p = restored.emplace_back();
     for (const Value& probability : *list) {
-      if (!probability.is_double())
+      if (!is_within(probability, 0, 1))
         return bad;
       p.push_back(probability.as_double());
     }

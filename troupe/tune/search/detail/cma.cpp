@@ -114,6 +114,10 @@ Cma::Cma(CmaSettings settings, VectorXd mean, const MatrixXd& covariance)
   decompose();
 }
 
+std::size_t Cma::ring() const {
+  return 2 * patience(settings_);
+}
+
 VectorXd Cma::coloured(const VectorXd& z) const {
   return settings_.separable ? VectorXd(roots_.cwiseProduct(z))
                              : VectorXd(axes_ * roots_.cwiseProduct(z));
@@ -232,11 +236,9 @@ void Cma::update_shape(const MatrixXd& y, bool stalled_path) {
 void Cma::tell(std::span<const Told> best_first, double best, double worst, const Cells& cells) {
   const auto d = static_cast<double>(settings_.dimensions);
   const auto parents = static_cast<Index>(c_.parents);
-  const std::size_t ring = 2 * patience(settings_);
-  if (recent_.size() < ring)
-    recent_.resize(ring, std::numeric_limits<double>::infinity());
-  recent_[2 * generation_ % ring] = best;
-  recent_[(2 * generation_ + 1) % ring] = worst;
+  recent_.resize(ring(), std::numeric_limits<double>::infinity());
+  recent_[2 * generation_ % ring()] = best;
+  recent_[(2 * generation_ + 1) % ring()] = worst;
   ++generation_;
 
   const VectorXd old_mean = mean_;
@@ -269,7 +271,7 @@ void Cma::tell(std::span<const Told> best_first, double best, double worst, cons
 }
 
 bool Cma::done() const {
-  if (recent_.size() == 2 * patience(settings_) && generation_ > patience(settings_)) {
+  if (recent_.size() == ring() && generation_ > patience(settings_)) {
     const auto [low, high] = std::minmax_element(recent_.begin(), recent_.end());
     if (*high - *low < tolerance_loss)
       return true;

@@ -113,6 +113,9 @@ private:
   void adapt_rates(const Eigen::VectorXd& old_mean, double old_sigma, const Eigen::MatrixXd& old);
   void apply_margin(const Cells& cells);
   void apply_margin(std::size_t coordinate, std::pair<double, double> cell, double deviation);
+  /// How many losses are kept: best and worst of as many generations as they must differ over.
+  [[nodiscard]] std::size_t ring() const;
+  [[nodiscard]] bool sound() const;
   [[nodiscard]] std::vector<double> numbers() const;
 
   CmaSettings settings_;

@@ -1,5 +1,6 @@
 #include <troupe/tune/search/detail/cma.hpp>
 #include <troupe/tune/search/detail/normal.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -159,28 +160,35 @@ Value Cma::save() const {
              {"losses", List(recent_.begin(), recent_.end())}};
 }
 
+/// Could an update have left it so? Not asked is how the numbers hang together.
+bool Cma::sound() const {
+  const auto finite = [](const auto&... parts) { return (parts.allFinite() && ...); };
+  const Rates& r = rates_;
+  return std::isfinite(sigma_) && sigma_ > 0 &&
+         finite(mean_, scale_, path_s_, path_c_, shape_, r.mean_step, r.shape_step) &&
+         (scale_.array() > 0).all() && (variances().array() > 0).all() && r.mean_square >= 0 &&
+         r.shape_square >= 0 && r.mean_rate > 0 && r.mean_rate <= 1 && r.shape_rate > 0 &&
+         r.shape_rate <= 1 && std::isfinite(r.mean_square) && std::isfinite(r.shape_square);
+}
+
 Result<Cma> Cma::restore(CmaSettings settings, const Value& state) {
   const Error bad(ErrorCode::corrupt, "the state of a CMA-ES run is incomplete");
-  const Map* map = state.get_if<Map>();
-  const auto list = [&](const char* key) {
-    const Value* value = map != nullptr ? map->find_key(key) : nullptr;
-    return value != nullptr ? value->get_if<List>() : nullptr;
-  };
-  const Value* generation = map != nullptr ? map->find_key("generation") : nullptr;
-  const List* numbers = list("numbers");
-  const List* losses = list("losses");
-  if (generation == nullptr || !generation->is_int() || generation->as_int() < 0 ||
-      numbers == nullptr || losses == nullptr)
+  const auto generation = find_count(state, "generation", INT64_MAX);
+  const List* numbers = find_list(state, "numbers");
+  const List* losses = find_list(state, "losses");
+  if (!generation || numbers == nullptr || losses == nullptr)
     return bad;
   const auto d = static_cast<Index>(settings.dimensions);
   Cma cma(std::move(settings), VectorXd::Zero(d), 1.0);
   const auto is_double = [](const Value& value) { return value.is_double(); };
+  const auto is_loss = [](const Value& value) { return is_within(value, -HUGE_VAL, HUGE_VAL); };
   if (numbers->size() != cma.numbers().size() ||
+      losses->size() != (*generation == 0 ? 0 : cma.ring()) ||
       !std::all_of(numbers->begin(), numbers->end(), is_double) ||
-      !std::all_of(losses->begin(), losses->end(), is_double))
+      !std::all_of(losses->begin(), losses->end(), is_loss))
     return bad;
   Numbers source(*numbers);
-  cma.generation_ = static_cast<std::uint64_t>(generation->as_int());
+  cma.generation_ = *generation;
   cma.sigma_ = source.one();
   for (VectorXd* vector : {&cma.mean_, &cma.scale_, &cma.path_s_, &cma.path_c_})
     source.into(*vector);
@@ -194,7 +202,12 @@ Result<Cma> Cma::restore(CmaSettings settings, const Value& state) {
   }
   for (const Value& loss : *losses)
     cma.recent_.push_back(loss.as_double());
+  if (!cma.sound())
+    return Error(ErrorCode::corrupt, "the state of a CMA-ES run has numbers that it can not have");
+  const MatrixXd shape = cma.shape_;
   cma.decompose();
+  if (cma.shape_ != shape)  // it had to be mended
+    return Error(ErrorCode::corrupt, "the state of a CMA-ES run has no covariance");
   return cma;
 }
 

@@ -46,6 +46,9 @@ struct CmaEsProblem {
 /// that result: in a discrete space a generation may need no trial at all.
 class CmaEsGenerations {
 public:
+  /// Numbers of candidates are below that.
+  static constexpr std::int64_t largest_index = 1 << 20;
+
   /// One of the points of a generation.
   struct Candidate {
     Eigen::VectorXd x;  ///< numeric coordinates, to be told
@@ -121,7 +124,10 @@ private:
   using Others = std::map<std::uint32_t, Other>;  ///< by trial
   struct Entry;
 
+  static constexpr int max_doublings = 7;
+
   static CmaSettings settings(const CmaEsProblem& problem, std::int64_t population);
+  static std::size_t first_population(const CmaEsProblem& problem);
   [[nodiscard]] std::optional<Cma> warm_start(const CmaEsProblem& problem) const;
   void begin_generation(const CmaEsProblem& problem);
   void note_configuration(const CmaEsProblem& problem, const Observation& trial);
@@ -133,9 +139,10 @@ private:
   void restart(const CmaEsProblem& problem);
   void learn_categories(const CmaEsProblem& problem);
 
-  Status restore_schedule(const Value* value);
+  Status restore_schedule(const CmaEsProblem& problem, const Value* value);
   Status restore_asked(const CmaEsProblem& problem, const Value* value);
-  static Result<Others> others_of(const CmaEsProblem& problem, const Value* value);
+  /// Of trials that are `over` or run.
+  static Result<Others> others_of(const CmaEsProblem& problem, const Value* value, bool over);
 
   Schedule schedule_;
   std::optional<Cma> cma_;

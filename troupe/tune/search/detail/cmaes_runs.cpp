@@ -18,14 +18,8 @@ using Eigen::VectorXd;
 /// Random numbers of runs, apart from those of trials and of candidates.
 constexpr std::uint32_t run_counter = 999'999;
 constexpr std::size_t largest_full = 64;
-constexpr int max_doublings = 7;
 /// Places that are looked at for a run to begin away from what failed.
 constexpr int max_draws = 20;
-
-std::size_t first_population(const CmaEsProblem& problem) {
-  return problem.options.population != 0 ? problem.options.population
-                                         : CmaSettings::default_population(problem.design.size());
-}
 
 CategoryModel even_categories(const CmaEsProblem& problem) {
   std::vector<std::uint64_t> counts;
@@ -43,6 +37,11 @@ CmaEsAxes::CmaEsAxes(const Design& design) {
     if (axis.categorical())
       indicators += static_cast<std::size_t>(axis.count());
   }
+}
+
+std::size_t CmaEsGenerations::first_population(const CmaEsProblem& problem) {
+  return problem.options.population != 0 ? problem.options.population
+                                         : CmaSettings::default_population(problem.design.size());
 }
 
 CmaSettings CmaEsGenerations::settings(const CmaEsProblem& problem, std::int64_t population) {

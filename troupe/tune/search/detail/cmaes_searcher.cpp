@@ -1,5 +1,6 @@
 #include <troupe/tune/search/detail/cmaes_searcher.hpp>
 #include <troupe/tune/search/detail/failure_map.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,6 @@ constexpr std::size_t choice = 64;
 constexpr std::int64_t trials_for_candidates = 20;
 /// What a suggestion notes instead of the number of a candidate.
 constexpr std::int64_t is_minimum = -1;
-constexpr std::int64_t largest_index = 1 << 20;
 
 /// A regression that was not good enough is not much better with one result more: 0, 1, 2, 3, 5, 8,
 /// 13, ... results of a generation are worth another one.
@@ -51,7 +51,7 @@ struct Note {
         return std::nullopt;
       note.predictions.push_back(prediction.as_double());
     }
-    if (note.index < is_minimum || note.index >= largest_index)
+    if (note.index < is_minimum || note.index >= CmaEsGenerations::largest_index)
       return std::nullopt;
     return note;
   }
@@ -259,21 +259,18 @@ Value CmaEsSearcher::save_model() const {
 }
 
 Status CmaEsSearcher::restore_model(const Value& state) {
-  const Map* map = state.get_if<Map>();
-  const Value* generations = map != nullptr ? map->find_key("generations") : nullptr;
-  const Value* minimum = map != nullptr ? map->find_key("minimum") : nullptr;
-  if (generations == nullptr || minimum == nullptr ||
-      !(minimum->is_null() || (minimum->is_int() && minimum->as_int() >= 0 &&
-                               minimum->as_int() <= std::int64_t{UINT32_MAX})))
-    return Error(ErrorCode::corrupt, "the state of the searcher cmaes is incomplete");
+  const Value* generations = find_state(state, "generations");
+  const Value* minimum = find_state(state, "minimum");
+  const auto trial = minimum != nullptr ? trial_of(*minimum) : std::nullopt;
+  if (generations == nullptr || minimum == nullptr || minimum->is_null() == trial.has_value() ||
+      (trial && history().find(*trial) == nullptr))
+    return incomplete_state(name());
   index_trials();
   neighbours_ = Neighbours(axes_.numeric);
   ++change_;
   TROUPE_TRY(restored, CmaEsGenerations::restore(problem(), *generations));
   generations_ = std::move(restored);
-  minimum_.reset();
-  if (!minimum->is_null())
-    minimum_ = TrialId(static_cast<std::uint32_t>(minimum->as_int()));
+  minimum_ = trial;
   return ok();
 }
 

@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/cmaes_generations.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 
@@ -11,9 +12,11 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr std::size_t schedule_size = 11;
+/// More than any run comes to.
+constexpr std::uint64_t most_generations = std::uint64_t{1} << 40U;
 
 Error incomplete() {
-  return Error(ErrorCode::corrupt, "the state of the searcher cmaes is incomplete");
+  return incomplete_state("cmaes");
 }
 
 List data_of(const VectorXd& x) {
@@ -23,7 +26,7 @@ List data_of(const VectorXd& x) {
 Result<VectorXd> vector_of(const Value& value, std::size_t dimensions) {
   const List* list = value.get_if<List>();
   if (list == nullptr || list->size() != dimensions ||
-      !std::all_of(list->begin(), list->end(), [](const Value& v) { return v.is_double(); }))
+      !std::all_of(list->begin(), list->end(), is_finite))
     return incomplete();
   VectorXd x(static_cast<Index>(dimensions));
   std::transform(list->begin(), list->end(), x.begin(),
@@ -34,8 +37,7 @@ Result<VectorXd> vector_of(const Value& value, std::size_t dimensions) {
 /// A trial, and so many values that belong to it.
 bool is_of_trial(const Value& value, std::size_t values) {
   const List* list = value.get_if<List>();
-  return list != nullptr && list->size() == 1 + values && (*list)[0].is_int() &&
-         (*list)[0].as_int() >= 0 && (*list)[0].as_int() <= std::int64_t{UINT32_MAX};
+  return list != nullptr && list->size() == 1 + values && is_trial((*list)[0]);
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ Value CmaEsGenerations::save() const {
 }
 
 Result<CmaEsGenerations::Others> CmaEsGenerations::others_of(const CmaEsProblem& problem,
-                                                             const Value* value) {
+                                                             const Value* value, bool over) {
   const List* list = value != nullptr ? value->get_if<List>() : nullptr;
   if (list == nullptr ||
       !std::all_of(list->begin(), list->end(), [](const Value& v) { return is_of_trial(v, 2); }))
@@ -72,19 +74,20 @@ Result<CmaEsGenerations::Others> CmaEsGenerations::others_of(const CmaEsProblem&
     const List& parts = element.as_list();
     const TrialId trial(static_cast<std::uint32_t>(parts[0].as_int()));
     TROUPE_TRY(x, vector_of(parts[2], problem.axes.numeric.size()));
+    const Observation* found = problem.history.find(trial);
     if (!parts[1].is_int() || parts[1].as_int() < Other::elsewhere ||
-        problem.history.find(trial) == nullptr)
+        parts[1].as_int() >= largest_index || found == nullptr || found->over() != over)
       return incomplete();
     others.emplace(trial.value, Other{std::move(x), parts[1].as_int()});
   }
   return others;
 }
 
-Status CmaEsGenerations::restore_schedule(const Value* value) {
+Status CmaEsGenerations::restore_schedule(const CmaEsProblem& problem, const Value* value) {
   const List* list = value != nullptr ? value->get_if<List>() : nullptr;
   if (list == nullptr || list->size() != schedule_size ||
       !std::all_of(list->begin(), list->end(),
-                   [](const Value& v) { return v.is_int() && v.as_int() >= 0; }))
+                   [](const Value& v) { return count_of(v, most_generations); }))
     return incomplete();
   Schedule& s = schedule_;
   std::size_t next = 0;
@@ -92,7 +95,12 @@ Status CmaEsGenerations::restore_schedule(const Value* value) {
        {&s.run, &s.generation, &s.doublings, &s.large_trials, &s.small_trials, &s.large, &s.over,
         &s.population, &s.asked, &s.results, &s.ahead})
     *number = (*list)[next++].as_int();
-  if (s.population < 2 || s.population > std::int64_t{1} << 25U)
+  const auto trials = static_cast<std::int64_t>(problem.history.size());
+  const auto over = static_cast<std::int64_t>(problem.history.over());
+  const auto first = static_cast<std::int64_t>(first_population(problem));
+  if (s.doublings > std::min<std::int64_t>(s.run, max_doublings) || s.large > 1 || s.over > 1 ||
+      s.large_trials + s.small_trials > over || s.asked > trials || s.results > over ||
+      s.population < first || s.population > first << s.doublings)
     return incomplete();
   return ok();
 }
@@ -105,11 +113,10 @@ Status CmaEsGenerations::restore_asked(const CmaEsProblem& problem, const Value*
   for (const Value& element : *list) {
     const List& pair = element.as_list();
     const TrialId trial(static_cast<std::uint32_t>(pair[0].as_int()));
-    if (!pair[1].is_int() || pair[1].as_int() < 0 ||
-        pair[1].as_int() >= static_cast<std::int64_t>(candidates_.size()) ||
-        problem.history.find(trial) == nullptr)
+    const auto index = count_of(pair[1], candidates_.size());
+    if (!index || *index == candidates_.size() || problem.history.find(trial) == nullptr)
       return incomplete();
-    Candidate& candidate = candidates_[static_cast<std::size_t>(pair[1].as_int())];
+    Candidate& candidate = candidates_[*index];
     candidate.trial = trial;
     candidate.asked = true;
   }
@@ -126,14 +133,17 @@ Result<CmaEsGenerations> CmaEsGenerations::restore(const CmaEsProblem& problem,
       distribution->is_null() != problem.axes.numeric.empty())
     return incomplete();
   CmaEsGenerations made(problem);
-  TROUPE_RETURN_IF_ERROR(made.restore_schedule(find("schedule")));
+  TROUPE_RETURN_IF_ERROR(made.restore_schedule(problem, find("schedule")));
   TROUPE_RETURN_IF_ERROR(made.categories_.restore(*categories));
   if (made.cma_) {
     TROUPE_TRY(cma, Cma::restore(settings(problem, made.schedule_.population), *distribution));
     made.cma_.emplace(std::move(cma));
+    if (!made.over() &&
+        made.cma_->generation() != static_cast<std::uint64_t>(made.schedule_.generation))
+      return incomplete();
   }
-  TROUPE_TRY(running, others_of(problem, find("running")));
-  TROUPE_TRY(results, others_of(problem, find("results")));
+  TROUPE_TRY(running, others_of(problem, find("running"), false));
+  TROUPE_TRY(results, others_of(problem, find("results"), true));
   made.running_ = std::move(running);
   made.results_ = std::move(results);
   made.candidates_.clear();

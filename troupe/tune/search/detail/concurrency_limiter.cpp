@@ -85,34 +85,51 @@ Value ConcurrencyLimiter::save() const {
              {"held", std::move(held)}};
 }
 
-Status ConcurrencyLimiter::restore(const Value& state) {
-  const Value* inner = find_state(state, "searcher");
-  const List* running = find_list(state, "running");
-  const List* held = find_list(state, "held");
-  const auto created = find_count(state, "created");
-  const auto in_batch = find_count(state, "in_batch");
-  if (inner == nullptr || running == nullptr || held == nullptr || !created || !in_batch ||
-      !std::all_of(running->begin(), running->end(), is_trial))
-    return incomplete_state(name());
-  std::vector<Over> restored;
-  for (const Value& element : *held) {
+std::optional<std::vector<ConcurrencyLimiter::Over>> ConcurrencyLimiter::over_of(const List& held) {
+  std::vector<Over> all;
+  for (const Value& element : held) {
     const List* parts = element.get_if<List>();
     if (parts == nullptr || parts->size() != 3 || !is_trial((*parts)[0]) ||
         !is_ending((*parts)[1]) || !((*parts)[2].is_null() || (*parts)[2].is_map()))
-      return incomplete_state(name());
-    Over& over = restored.emplace_back();
-    over.trial = TrialId(static_cast<std::uint32_t>((*parts)[0].as_int()));
+      return std::nullopt;
+    Over& over = all.emplace_back();
+    over.trial = *trial_of((*parts)[0]);
     over.ending = static_cast<Ending>((*parts)[1].as_int());
     if ((*parts)[2].is_map())
       over.last = (*parts)[2].as_map();
   }
+  return all;
+}
+
+Status ConcurrencyLimiter::restore(const Value& state) {
+  const Value* inner = find_state(state, "searcher");
+  const List* running = find_list(state, "running");
+  const List* held = find_list(state, "held");
+  const auto created = find_count(state, "created", most_trials);
+  const auto in_batch = find_count(state, "in_batch", created.value_or(0));
+  if (inner == nullptr || running == nullptr || held == nullptr || !created || !in_batch)
+    return incomplete_state(name());
+  std::set<std::uint32_t> trials;
+  bool sound = std::all_of(running->begin(), running->end(), [&](const Value& value) {
+    const auto trial = trial_of(value);
+    const bool ascending = trial && (trials.empty() || trial->value > *trials.rbegin());
+    return ascending && trials.insert(trial->value).second;
+  });
+  const auto over = over_of(*held);
+  sound = sound && over && trials.size() + over->size() <= *in_batch;
+  // A batch is told, and the next one begins, when none of it runs.
+  if (limit_.batch)
+    sound =
+        sound && trials.size() + over->size() == *in_batch && (!trials.empty() || *in_batch == 0);
+  else
+    sound = sound && over->empty();
+  if (!sound)
+    return incomplete_state(name());
   TROUPE_RETURN_IF_ERROR(searcher_->restore(*inner));
-  running_.clear();
-  for (const Value& trial : *running)
-    running_.insert(static_cast<std::uint32_t>(trial.as_int()));
+  running_ = std::move(trials);
   created_ = *created;
   in_batch_ = *in_batch;
-  held_ = std::move(restored);
+  held_ = *over;
   return ok();
 }
 

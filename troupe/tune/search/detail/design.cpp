@@ -404,6 +404,21 @@ Result<Config> Design::adopt(const Config& given) const {
   return config;
 }
 
+bool Design::possible(const Point& point) const {
+  if (point.size() != axes_.size())
+    return false;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const double x = point[i];
+    const double last = axes_[i].categorical() ? static_cast<double>(axes_[i].count() - 1) : 1;
+    const bool there = open(i, point);
+    if (exists(x) ? !there || !(x >= 0 && x <= last) : there && !optional_[i])
+      return false;
+    if (exists(x) && axes_[i].categorical() && x != std::floor(x))
+      return false;
+  }
+  return true;
+}
+
 Point Design::cell(std::uint64_t index) const {
   Point point(axes_.size());
   for (std::size_t i = 0; i < axes_.size(); ++i) {

@@ -129,6 +129,8 @@ public:
   [[nodiscard]] bool open(std::size_t axis, const Point& point) const {
     return open(gates_[axis], point);
   }
+  /// Could `encode` have given it?
+  [[nodiscard]] bool possible(const Point& point) const;
   /// Cell `index` < cells() of the grid; canonical, so several indices may give the same point.
   [[nodiscard]] Point cell(std::uint64_t index) const;
 

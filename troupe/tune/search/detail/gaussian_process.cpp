@@ -17,7 +17,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double log_bound = 12;  ///< hyperparameters stay within exp(+-12)
 
 /// The squared difference of two values of a feature.
 double squared_difference(double a, double b, bool nominal) {
@@ -146,9 +145,9 @@ double gp_noise(const GpParameters& parameters) {
 GpFit fit_gp(const GpInputs& inputs, const VectorXd& values, const GpParameters& start,
              int max_evaluations) {
   const Index count = inputs.features() + 2;
-  VectorXd lower = VectorXd::Constant(count, -log_bound);
-  VectorXd upper = VectorXd::Constant(count, log_bound);
-  lower[count - 1] = -20;
+  VectorXd lower = VectorXd::Constant(count, -gp_most);
+  VectorXd upper = VectorXd::Constant(count, gp_most);
+  lower[count - 1] = gp_least;
   upper[count - 1] = 2;
   Likelihood likelihood(inputs, values);
   BoxSearch options;

@@ -24,6 +24,10 @@ using GpParameters = Eigen::VectorXd;
 
 inline constexpr double gp_noise_floor = 1e-6;
 
+/// Between these all of them are.
+inline constexpr double gp_least = -20;
+inline constexpr double gp_most = 12;
+
 [[nodiscard]] GpParameters default_gp_parameters(Eigen::Index features);
 [[nodiscard]] double gp_noise(const GpParameters& parameters);
 

@@ -98,6 +98,7 @@ private:
   [[nodiscard]] bool turn_to_best(TrialId trial) const;
   [[nodiscard]] bool is_new(const Point& point) const;
   [[nodiscard]] bool is_safe(const Point& point, const GpData& data, const Fits& fits) const;
+  [[nodiscard]] bool consistent(const TrustRegion& region, std::optional<TrialId> best) const;
   [[nodiscard]] Value fits_data(const Fits& fits) const;
   [[nodiscard]] Result<Fits> restore_fits(const Value& state) const;
 

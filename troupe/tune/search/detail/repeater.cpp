@@ -141,13 +141,21 @@ Status Repeater::restore_groups(const Value& state) {
   std::map<std::uint32_t, Group> restored;
   for (const Value& element : *groups) {
     const List* parts = element.get_if<List>();
-    if (parts == nullptr || parts->size() != 5 || !is_trial((*parts)[0]) || !(*parts)[1].is_map() ||
-        !is_trial((*parts)[2]) || !is_trial((*parts)[3]) || !(*parts)[4].is_list())
+    const auto number = parts != nullptr && parts->size() == 5 && next_ > 0
+                            ? count_of((*parts)[0], next_ - 1)
+                            : std::nullopt;
+    const auto asked = number ? count_of((*parts)[2], most_trials) : std::nullopt;
+    const auto over =
+        asked ? count_of((*parts)[3], std::min<std::uint64_t>(*asked, repeats_ - 1)) : std::nullopt;
+    if (!over || !(*parts)[1].is_map() || !(*parts)[4].is_list() ||
+        (*parts)[4].as_list().size() > *over)
       return incomplete_state(name());
-    Group& group = restored[static_cast<std::uint32_t>((*parts)[0].as_int())];
+    if (!restored.empty() && *number <= restored.rbegin()->first)
+      return incomplete_state(name());
+    Group& group = restored[static_cast<std::uint32_t>(*number)];
     group.config = (*parts)[1].as_map();
-    group.asked = static_cast<std::uint64_t>((*parts)[2].as_int());
-    group.over = static_cast<std::uint64_t>((*parts)[3].as_int());
+    group.asked = *asked;
+    group.over = *over;
     for (const Value& result : (*parts)[4].as_list()) {
       const List* pair = result.get_if<List>();
       if (pair == nullptr || pair->size() != 2 || !is_ending((*pair)[0]) || !(*pair)[1].is_map())
@@ -156,14 +164,21 @@ Status Repeater::restore_groups(const Value& state) {
     }
   }
   std::map<std::uint32_t, std::uint32_t> of_trial;
+  std::map<std::uint32_t, std::uint64_t> running;
   for (const Value& element : *trials) {
     const List* pair = element.get_if<List>();
-    if (pair == nullptr || pair->size() != 2 || !is_trial((*pair)[0]) || !is_trial((*pair)[1]) ||
-        !restored.contains(static_cast<std::uint32_t>((*pair)[1].as_int())))
+    const auto trial = pair != nullptr && pair->size() == 2 ? trial_of((*pair)[0]) : std::nullopt;
+    const auto group = trial ? trial_of((*pair)[1]) : std::nullopt;
+    if (!group || (!of_trial.empty() && trial->value <= of_trial.rbegin()->first))
       return incomplete_state(name());
-    of_trial[static_cast<std::uint32_t>((*pair)[0].as_int())] =
-        static_cast<std::uint32_t>((*pair)[1].as_int());
+    of_trial.emplace(trial->value, group->value);
+    ++running[group->value];
   }
+  for (const auto& [number, group] : restored)
+    if (running[number] != group.asked - group.over)
+      return incomplete_state(name());
+  if (running.size() != restored.size())
+    return incomplete_state(name());
   groups_ = std::move(restored);
   trial_ = std::move(of_trial);
   return ok();
@@ -171,16 +186,17 @@ Status Repeater::restore_groups(const Value& state) {
 
 Status Repeater::restore(const Value& state) {
   const Value* inner = find_state(state, "searcher");
-  const auto next = find_count(state, "next");
-  const auto created = find_count(state, "created");
-  if (inner == nullptr || !next || *next > UINT32_MAX || !created)
+  const auto created = find_count(state, "created", most_trials);
+  const auto next = find_count(state, "next", std::min(created.value_or(0), most_trials - 1));
+  if (inner == nullptr || !next || !created)
     return incomplete_state(name());
   Repeater copy(searcher_->clone(), repeats_);
+  copy.next_ = static_cast<std::uint32_t>(*next);
   TROUPE_RETURN_IF_ERROR(copy.restore_groups(state));
   TROUPE_RETURN_IF_ERROR(searcher_->restore(*inner));
   groups_ = std::move(copy.groups_);
   trial_ = std::move(copy.trial_);
-  next_ = static_cast<std::uint32_t>(*next);
+  next_ = copy.next_;
   created_ = *created;
   return ok();
 }

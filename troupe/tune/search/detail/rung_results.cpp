@@ -1,9 +1,11 @@
 #include <troupe/tune/search/detail/rung_results.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 namespace troupe::tune::detail {
@@ -75,7 +77,7 @@ Value RungResults::save() const {
   return rungs;
 }
 
-Status RungResults::restore(const Value& state) {
+Status RungResults::restore(const Value& state, const History& history) {
   const List* rungs = state.get_if<List>();
   if (rungs == nullptr || rungs->size() > max_rungs)
     return bad("no list of rungs");
@@ -85,14 +87,17 @@ Status RungResults::restore(const Value& state) {
     const List* entries = (*rungs)[rung].get_if<List>();
     if (entries == nullptr)
       return bad("a rung is no list");
+    std::unordered_set<std::uint32_t> here;
     for (const Value& value : *entries) {
       const List* parts = value.get_if<List>();
-      if (parts == nullptr || parts->size() != 3 || !(*parts)[0].is_int() ||
-          !(*parts)[1].is_double() || !(*parts)[2].is_double() || (*parts)[0].as_int() < 0 ||
-          (*parts)[0].as_int() > UINT32_MAX)
+      const auto trial =
+          parts != nullptr && parts->size() == 3 ? trial_of((*parts)[0]) : std::nullopt;
+      if (!trial || !is_within((*parts)[1], 0, infinity) ||
+          !is_within((*parts)[2], -infinity, infinity))
         return bad("an entry is incomplete");
-      const TrialId trial(static_cast<std::uint32_t>((*parts)[0].as_int()));
-      restored.put(rung, {trial, (*parts)[1].as_double(), (*parts)[2].as_double()});
+      if (history.find(*trial) == nullptr || !here.insert(trial->value).second)
+        return bad("a trial is not known, or comes twice");
+      restored.put(rung, {*trial, (*parts)[1].as_double(), (*parts)[2].as_double()});
     }
   }
   *this = std::move(restored);

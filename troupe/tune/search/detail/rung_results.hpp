@@ -3,6 +3,7 @@
 #include <troupe/base/ids.hpp>
 #include <troupe/base/result.hpp>
 #include <troupe/serialization/value.hpp>
+#include <troupe/tune/search/detail/history.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +39,9 @@ public:
   [[nodiscard]] const std::vector<std::vector<Entry>>& rungs() const { return rungs_; }
 
   [[nodiscard]] Value save() const;
-  /// corrupt when the data is not what `save` gave; then nothing has changed.
-  [[nodiscard]] Status restore(const Value& state);
+  /// corrupt when the data is not what `save` gave for trials of this history; then nothing has
+  /// changed.
+  [[nodiscard]] Status restore(const Value& state, const History& history);
 
 private:
   [[nodiscard]] std::size_t rung_of(std::uint64_t step) const;

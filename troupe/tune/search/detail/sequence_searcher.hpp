@@ -1,5 +1,6 @@
 #pragma once
 
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
 #include <algorithm>
@@ -13,24 +14,23 @@ class SequenceSearcher : public ModelSearcher {
 protected:
   [[nodiscard]] bool needs_objective() const final { return false; }
   [[nodiscard]] std::size_t max_objectives() const final { return SIZE_MAX; }
-  /// How many points there are, after `begin`.
-  [[nodiscard]] virtual std::uint64_t length() const {
-    return std::uint64_t{1} << 62U;  // far from where counting on would overflow
-  }
+  /// The number of the next point is at most that, now.
+  [[nodiscard]] virtual std::uint64_t farthest() const { return created() * attempts(); }
   [[nodiscard]] Status begin() override {
     next_ = 0;
     return ok();
   }
   void proposed(const Observation&, const Value& note) final {
-    if (note.is_int() && note.as_int() >= 0 && static_cast<std::uint64_t>(note.as_int()) < length())
-      next_ = std::max(next_, static_cast<std::uint64_t>(note.as_int()) + 1);
+    if (const auto index = count_of(note, farthest()); index && *index < farthest())
+      next_ = std::max(next_, *index + 1);
   }
   [[nodiscard]] Value save_model() const final { return next_; }
   [[nodiscard]] Status restore_model(const Value& state) final {
-    if (!state.is_int() || state.as_int() < 0 ||
-        static_cast<std::uint64_t>(state.as_int()) > length())
-      return Error(ErrorCode::corrupt, "the state of " + name() + " lacks its position");
-    next_ = static_cast<std::uint64_t>(state.as_int());
+    const auto next = count_of(state, farthest());
+    if (!next)
+      return Error(ErrorCode::corrupt,
+                   "the state of the searcher " + name() + " has no position that it can be at");
+    next_ = *next;
     return ok();
   }
   [[nodiscard]] std::uint64_t next() const { return next_; }

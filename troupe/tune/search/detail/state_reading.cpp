@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace troupe::tune::detail {
 namespace {
@@ -80,6 +81,27 @@ bool is_ending(const Value& value) {
          value.as_int() <= static_cast<std::int64_t>(Ending::failed);
 }
 
+std::optional<TrialId> trial_of(const Value& value) {
+  if (!is_trial(value))
+    return std::nullopt;
+  return TrialId(static_cast<TrialId::rep>(value.as_int()));
+}
+
+bool is_within(const Value& value, double low, double high) {
+  return value.is_double() && value.as_double() >= low && value.as_double() <= high;
+}
+
+bool is_finite(const Value& value) {
+  constexpr double largest = std::numeric_limits<double>::max();
+  return is_within(value, -largest, largest);
+}
+
+std::optional<std::uint64_t> count_of(const Value& value, std::uint64_t most) {
+  if (!value.is_int() || value.as_int() < 0 || static_cast<std::uint64_t>(value.as_int()) > most)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(value.as_int());
+}
+
 const Value* find_state(const Value& state, std::string_view key) {
   const Map* map = state.get_if<Map>();
   return map != nullptr ? map->find_key(key) : nullptr;
@@ -90,11 +112,10 @@ const List* find_list(const Value& state, std::string_view key) {
   return value != nullptr ? value->get_if<List>() : nullptr;
 }
 
-std::optional<std::uint64_t> find_count(const Value& state, std::string_view key) {
+std::optional<std::uint64_t> find_count(const Value& state, std::string_view key,
+                                        std::uint64_t most) {
   const Value* value = find_state(state, key);
-  if (value == nullptr || !value->is_int() || value->as_int() < 0)
-    return std::nullopt;
-  return static_cast<std::uint64_t>(value->as_int());
+  return value != nullptr ? count_of(*value, most) : std::nullopt;
 }
 
 }  // namespace troupe::tune::detail

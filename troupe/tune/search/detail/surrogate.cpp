@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/detail/surrogate.hpp>
 
 #include <cstddef>
@@ -68,7 +69,8 @@ Value SurrogateParameters::save() const {
 
 Result<SurrogateParameters> SurrogateParameters::restore(const Value& state, Index features) {
   const Error bad(ErrorCode::corrupt, "the parameters of a surrogate are not " +
-                                          std::to_string(features + 2) + " numbers a scale");
+                                          std::to_string(features + 2) +
+                                          " numbers a scale, within their bounds");
   const Map* map = state.get_if<Map>();
   const Value* scales = map != nullptr ? map->find_key("scales") : nullptr;
   const Value* warped = map != nullptr ? map->find_key("warped") : nullptr;
@@ -84,7 +86,7 @@ Result<SurrogateParameters> SurrogateParameters::restore(const Value& state, Ind
       return bad;
     result.of_scale[s].resize(static_cast<Index>(list->size()));
     for (std::size_t i = 0; i < list->size(); ++i) {
-      if (!(*list)[i].is_double())
+      if (!is_within((*list)[i], gp_least, gp_most))
         return bad;
       result.of_scale[s][static_cast<Index>(i)] = (*list)[i].as_double();
     }

@@ -61,7 +61,7 @@ Value SwitchSearcher::save() const {
 Status SwitchSearcher::restore(const Value& state) {
   const Value* first = find_state(state, "first");
   const Value* second = find_state(state, "second");
-  const auto created = find_count(state, "created");
+  const auto created = find_count(state, "created", most_trials);
   if (first == nullptr || second == nullptr || !created)
     return incomplete_state(name());
   auto restored = first_->clone();

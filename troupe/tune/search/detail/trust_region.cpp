@@ -1,3 +1,5 @@
+#include <troupe/tune/search/detail/history.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/detail/trust_region.hpp>
 
 #include <algorithm>
@@ -222,20 +224,23 @@ Value TrustRegion::save() const {
 
 Status TrustRegion::restore(const Value& state) {
   const Error bad(ErrorCode::corrupt, "the state of a trust region is incomplete");
+  constexpr double largest = std::numeric_limits<double>::max();
   const Map* map = state.get_if<Map>();
   const Value* radius = map != nullptr ? map->find_key("radius") : nullptr;
   const Value* successful = map != nullptr ? map->find_key("successful") : nullptr;
-  if (radius == nullptr || successful == nullptr || !radius->is_double() || !successful->is_bool())
+  if (radius == nullptr || successful == nullptr || !is_within(*radius, 0, largest) ||
+      !successful->is_bool())
     return bad;
   TrustRegion restored;
   restored.radius_ = radius->as_double();
   restored.successful_ = successful->as_bool();
   if (const Value* step = map->find_key("step")) {
     const List* list = step->get_if<List>();
-    if (list == nullptr || list->size() != 5 || !(*list)[0].is_int() ||
-        !std::all_of(list->begin() + 1, list->end(), [](const Value& v) { return v.is_double(); }))
+    const auto trial = list != nullptr && list->size() == 5 ? trial_of((*list)[0]) : std::nullopt;
+    if (!trial || !is_within((*list)[1], 0, infinity) || !is_finite((*list)[2]) ||
+        !is_within((*list)[3], 0, largest) || !is_within((*list)[4], 0, largest))
       return bad;
-    restored.trial_ = TrialId(static_cast<TrialId::rep>((*list)[0].as_int()));
+    restored.trial_ = *trial;
     restored.gain_ = (*list)[1].as_double();
     restored.best_loss_ = (*list)[2].as_double();
     restored.step_radius_ = (*list)[3].as_double();

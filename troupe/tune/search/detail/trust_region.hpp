@@ -61,6 +61,7 @@ public:
   void begin(TrialId trial, const TrustStep& step, double best_loss);
   [[nodiscard]] bool waits_for(TrialId trial) const { return trial_ && *trial_ == trial; }
   [[nodiscard]] bool waiting() const { return trial_.has_value(); }
+  [[nodiscard]] const std::optional<TrialId>& trial() const { return trial_; }
   /// Its trial is over with this loss; failed: infinity.
   void end(double loss);
   /// The best point is another one now, found elsewhere, at this distance from the former.

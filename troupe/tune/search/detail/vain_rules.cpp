@@ -36,10 +36,9 @@ std::optional<Extent> extent_of(const List& values) {
   if (!std::all_of(values.begin(), values.end(),
                    [](const Value& v) { return v.is_number() && !std::isnan(v.as_double()); }))
     return std::nullopt;
-  const auto [low, high] =
-      std::minmax_element(values.begin(), values.end(), [](const Value& a, const Value& b) {
-        return a.as_double() < b.as_double();
-      });
+  const auto [low, high] = std::minmax_element(
+      values.begin(), values.end(),
+      [](const Value& a, const Value& b) { return a.as_double() < b.as_double(); });
   return Extent{*low, *high};
 }
 
@@ -160,15 +159,16 @@ Status check_forbidden_values(const ParamSpace& space, const Leaves& leaves) {
       continue;
     if (one.path == nullptr)
       return Error(ErrorCode::invalid_argument,
-                   where + ": it forbids everything, since these are the only values; leave it "
-                           "out, or give a parameter another value");
+                   where +
+                       ": it forbids everything, since these are the only values; leave it "
+                       "out, or give a parameter another value");
     const Leaf& leaf = leaves.at(*one.path);
     std::set<Value>& values = forbidden[*one.path];
     values.insert(std::move(one.value));
     if (always_exists(leaf) && leaf.entry->domain()->last_index() == values.size() - 1)
       return Error(ErrorCode::invalid_argument,
-                   where + ": with those before it forbids every value of '" + *one.path + "' = " +
-                       text_of(*leaf.entry) + "; leave one out, or give it another value");
+                   where + ": with those before it forbids every value of '" + *one.path +
+                       "' = " + text_of(*leaf.entry) + "; leave one out, or give it another value");
   }
   return ok();
 }
@@ -204,7 +204,8 @@ Status check_existence(const Leaves& leaves) {
     if (const auto parent = add_needs(path, leaves, needs))
       return Error(ErrorCode::invalid_argument,
                    "param_space, key '" + path + "', condition: it never exists, since '" +
-                       *parent + "' would need two values at a time; loosen a condition, its own "
+                       *parent +
+                       "' would need two values at a time; loosen a condition, its own "
                        "or one of a parameter or space that it depends on");
   }
   return ok();

@@ -43,6 +43,7 @@ private:
   };
 
   [[nodiscard]] Status check_options() const;
+  static std::optional<std::vector<Over>> over_of(const List& held);
   void tell_held();
 
   std::unique_ptr<Searcher> searcher_;
