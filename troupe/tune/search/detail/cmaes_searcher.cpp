@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -118,44 +117,67 @@ CmaEsSearcher::Plan CmaEsSearcher::plan() const {
   return made;
 }
 
-/// Untried candidates: those with less predicted loss first, as far as there are predictions.
+/// Untried candidates: those with less predicted loss first, as far as there are predictions. To
+/// look at the neighbours of all of them costs more than the rest: that waits until one is wanted.
 void CmaEsSearcher::order_candidates(Plan& plan) const {
   const CmaEsGenerations& next = plan.next ? *plan.next : generations_;
   const std::size_t population = next.candidates().size();
   const std::set<std::size_t> taken = next.further();
-  std::vector<std::size_t>& order = plan.order.emplace();
-  std::vector<const Point*> points;
+  std::vector<Choice>& order = plan.order.emplace();
   std::size_t i = 0;
   for (; i < population && order.size() < choice; ++i)
-    if (const CmaEsGenerations::Candidate& c = next.candidates()[i];
-        !c.trial && c.allowed && !crowded(c.point)) {
-      order.push_back(i);
-      points.push_back(&c.point);
-    }
+    if (const CmaEsGenerations::Candidate& c = next.candidates()[i]; !c.trial && c.allowed)
+      order.push_back({i, c.point});
   const bool trusted = plan.surrogate && plan.surrogate->trusted();
   const std::size_t last =
       (trusted && i == population) || order.empty() ? population + 2 * choice : i;
-  std::deque<Point> beyond;
   for (; i < last && order.size() < choice; ++i) {
     if (taken.contains(i))
       continue;
-    if (CmaEsGenerations::Candidate c = next.candidate(problem(), i);
-        c.allowed && !crowded(c.point)) {
-      order.push_back(i);
-      points.push_back(&beyond.emplace_back(std::move(c.point)));
-    }
+    if (CmaEsGenerations::Candidate c = next.candidate(problem(), i); c.allowed)
+      order.push_back({i, std::move(c.point)});
   }
   plan.beyond = std::max(i, taken.empty() ? population : *taken.rbegin() + 1);
   if (!plan.surrogate)
     return;
+  std::vector<const Point*> points;
+  for (const Choice& one : order)
+    points.push_back(&one.point);
   const std::vector<double> losses = plan.surrogate->predict(problem(), generations_, points);
   std::vector<std::size_t> best_first(order.size());
   std::iota(best_first.begin(), best_first.end(), std::size_t{0});
   std::stable_sort(best_first.begin(), best_first.end(),
                    [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
-  std::transform(best_first.begin(), best_first.end(), best_first.begin(),
-                 [&](std::size_t number) { return order[number]; });
-  order = std::move(best_first);
+  std::vector<Choice> ordered;
+  for (const std::size_t number : best_first)
+    ordered.push_back(std::move(order[number]));
+  order = std::move(ordered);
+}
+
+/// Leaves out those in the order that lie too close to a trial, up to number `number`.
+void CmaEsSearcher::drop_crowded(Plan& plan, std::size_t number) const {
+  std::vector<Choice>& order = *plan.order;
+  const auto checked = order.begin() + static_cast<std::ptrdiff_t>(plan.free);
+  auto kept = checked;
+  auto it = checked;
+  for (; it != order.end() && plan.free <= number; ++it)
+    if (!crowded(it->point)) {
+      std::swap(*kept++, *it);
+      ++plan.free;
+    }
+  order.erase(kept, it);
+}
+
+/// The next candidate beyond the order that is worth a trial, of so many.
+void CmaEsSearcher::look_beyond(Plan& plan, std::size_t many) const {
+  const CmaEsGenerations& next = plan.next ? *plan.next : generations_;
+  for (std::size_t i = 0; i < many; ++i)
+    if (CmaEsGenerations::Candidate c = next.candidate(problem(), plan.beyond + i);
+        c.allowed && !crowded(c.point)) {
+      plan.order->push_back({plan.beyond + i, std::move(c.point)});
+      plan.beyond += i + 1;
+      return;
+    }
 }
 
 /// Next to a trial that failed another one is likely to fail.
@@ -164,18 +186,19 @@ void CmaEsSearcher::put_safe_first(Plan& plan) const {
   if (failures.empty())
     return;
   const CmaEsGenerations& next = plan.next ? *plan.next : generations_;
-  std::vector<std::size_t>& order = *plan.order;
-  const auto safe = [&](std::size_t index) {
-    const CmaEsGenerations::Candidate c = next.candidate(problem(), index);
-    return c.allowed && !crowded(c.point) && !failures.near(c.point);
-  };
-  if (const auto found = std::find_if(order.begin(), order.end(), safe); found != order.end()) {
+  std::vector<Choice>& order = *plan.order;
+  plan.free = 0;
+  const auto safe = [&](const Point& point) { return !failures.near(point) && !crowded(point); };
+  const auto found =
+      std::find_if(order.begin(), order.end(), [&](const Choice& c) { return safe(c.point); });
+  if (found != order.end()) {
     std::rotate(order.begin(), found, found + 1);
     return;
   }
   for (std::size_t i = 0; i < choice; ++i)
-    if (safe(plan.beyond + i)) {
-      order.insert(order.begin(), plan.beyond + i);
+    if (CmaEsGenerations::Candidate c = next.candidate(problem(), plan.beyond + i);
+        c.allowed && safe(c.point)) {
+      order.insert(order.begin(), {plan.beyond + i, std::move(c.point)});
       plan.beyond += i + 1;
       return;
     }
@@ -202,18 +225,24 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId trial, std::uint3
   Note note{s.run, s.generation, is_minimum, plan_.predictions};
   if (plan_.minimum && attempt == 0)
     return Proposal{*plan_.minimum, note.save()};
+  const std::size_t number = attempt - (plan_.minimum ? 1 : 0);
   if (!plan_.order) {
     order_candidates(plan_);
+    const std::size_t ordered = plan_.order->size();
+    drop_crowded(plan_, 0);
+    if (plan_.order->empty() && ordered < choice)
+      look_beyond(plan_, choice - ordered);
     put_safe_first(plan_);
   }
-  const std::vector<std::size_t>& order = *plan_.order;
-  const std::size_t number = attempt - (plan_.minimum ? 1 : 0);
+  drop_crowded(plan_, number);
+  const std::vector<Choice>& order = *plan_.order;
   // More questions than candidates: the same distribution has more to give.
-  const std::size_t index =
-      number < order.size() ? order[number] : plan_.beyond + (number - order.size());
+  if (number < order.size()) {
+    note.index = static_cast<std::int64_t>(order[number].index);
+    return Proposal{order[number].point, note.save()};
+  }
+  const std::size_t index = plan_.beyond + (number - order.size());
   note.index = static_cast<std::int64_t>(index);
-  if (index < next.candidates().size())
-    return Proposal{next.candidates()[index].point, note.save()};
   Point further = next.candidate(problem(), index).point;
   if (crowded(further))
     return elsewhere(trial, attempt);

@@ -39,6 +39,11 @@ protected:
   Status restore_model(const Value& state) override;
 
 private:
+  struct Choice {
+    std::size_t index = 0;  ///< of the candidate
+    Point point{};
+  };
+
   /// What a suggestion would be now. A cache: follows from the state.
   struct Plan {
     std::uint64_t change = 0;  ///< the state it was made in
@@ -46,8 +51,9 @@ private:
     std::vector<double> predictions{};       ///< for the end of the generation; empty: it goes on
     std::optional<CmaEsGenerations> next{};  ///< after that end
     std::optional<Point> minimum{};          ///< comes first
-    std::optional<std::vector<std::size_t>> order{};  ///< of candidates
-    std::size_t beyond = 0;                           ///< number of the candidate after them
+    std::optional<std::vector<Choice>> order{};  ///< candidates, the best first
+    std::size_t free = 0;    ///< so many of them, the first, are known to have no neighbours
+    std::size_t beyond = 0;  ///< number of the candidate after them
   };
 
   [[nodiscard]] CmaEsProblem problem() const;
@@ -56,6 +62,8 @@ private:
   [[nodiscard]] Plan plan() const;
   [[nodiscard]] Proposal elsewhere(TrialId trial, std::uint32_t attempt) const;
   void order_candidates(Plan& plan) const;
+  void drop_crowded(Plan& plan, std::size_t number) const;
+  void look_beyond(Plan& plan, std::size_t many) const;
   void put_safe_first(Plan& plan) const;
   void index_trials();
 

@@ -1,5 +1,6 @@
 #include <troupe/tune/search/detail/neighbours.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,7 +10,6 @@ namespace {
 /// Of the grid; what is close to a point on an axis lies in two cells at most.
 constexpr double cell = 2.5 * Neighbours::least_distance;
 constexpr double reach = 1.001 * Neighbours::least_distance;  // differences are rounded
-constexpr std::size_t hashed_axes = 4;
 
 /// The number of a coordinate's cell.
 std::int64_t cell_of(double coordinate) {
@@ -44,17 +44,23 @@ Neighbours::Key Neighbours::key(const Point& point) const {
   return key;
 }
 
+Neighbours::Near Neighbours::near(const Point& point, std::size_t number) const {
+  Near made{number};
+  for (std::size_t i = 0; i < axes_.size(); ++i)
+    made.at[i] = point[axes_[i]];
+  return made;
+}
+
 void Neighbours::follow(const History& history) {
   const std::vector<Observation>& all = history.all();
-  for (auto& [at, number] : running_)
-    if (const Key moved = key(all[number].point); moved != at) {
-      std::erase(cells_[at], number);
-      cells_[moved].push_back(number);
-      at = moved;
-    }
+  for (auto& [at, number] : running_) {
+    std::erase_if(cells_[at], [&](const Near& other) { return other.number == number; });
+    at = key(all[number].point);
+    cells_[at].push_back(near(all[number].point, number));
+  }
   for (; known_ < all.size(); ++known_) {
     const Key at = key(all[known_].point);
-    cells_[at].push_back(known_);
+    cells_[at].push_back(near(all[known_].point, known_));
     running_.emplace_back(at, known_);
   }
   std::erase_if(running_, [&](const auto& entry) { return all[entry.second].over(); });
@@ -71,16 +77,21 @@ bool Neighbours::crowded(const History& history, const Point& point, std::size_t
     const auto found = cells_.find(so_far);
     if (found == cells_.end())
       return false;
-    for (const std::size_t number : found->second)
-      if (close(history.all()[number].point, point))
-        return true;
-    return false;
+    const Near here = near(point, 0);
+    // The last ones are where the search is now.
+    return std::any_of(found->second.rbegin(), found->second.rend(), [&](const Near& other) {
+      for (std::size_t i = 0; i < hashed_axes; ++i)
+        if (std::fabs(here.at[i] - other.at[i]) >= least_distance)
+          return false;
+      return close(history.all()[other.number].point, point);
+    });
   }
   const double x = point[axes_[axis]];
+  const std::int64_t own = cell_of(x);
   const std::int64_t low = cell_of(x - reach);
-  const std::int64_t high = cell_of(x + reach);
-  return crowded(history, point, axis + 1, mix(so_far, low)) ||
-         (high != low && crowded(history, point, axis + 1, mix(so_far, high)));
+  const std::int64_t other = low != own ? low : cell_of(x + reach);
+  return crowded(history, point, axis + 1, mix(so_far, own)) ||
+         (other != own && crowded(history, point, axis + 1, mix(so_far, other)));
 }
 
 }  // namespace troupe::tune::detail

@@ -2,6 +2,7 @@
 
 #include <troupe/tune/search/detail/history.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -30,14 +31,22 @@ public:
 
 private:
   using Key = std::uint64_t;
+  static constexpr std::size_t hashed_axes = 4;
+
+  /// One of the points in a cell, with what tells at once that it is not close.
+  struct Near {
+    std::size_t number = 0;  ///< of the observation
+    std::array<double, hashed_axes> at{};
+  };
 
   [[nodiscard]] Key key(const Point& point) const;
+  [[nodiscard]] Near near(const Point& point, std::size_t number) const;
   [[nodiscard]] bool crowded(const History& history, const Point& point, std::size_t axis,
                              Key so_far) const;
 
   std::vector<std::size_t> axes_;
-  /// Numbers of observations, by the cell of a grid on these axes that they lie in.
-  std::unordered_map<Key, std::vector<std::size_t>> cells_;
+  /// By the cell of a grid on these axes that they lie in.
+  std::unordered_map<Key, std::vector<Near>> cells_;
   std::vector<std::pair<Key, std::size_t>> running_;  ///< whose points may change
   std::size_t known_ = 0;
 };
