@@ -165,6 +165,27 @@ TEST_CASE("a handle from before a restore says so where its trial is gone") {
   CHECK_THROWS_AS(study.tell(trial, 1.0), Exception);
 }
 
+TEST_CASE("a trial that was not over goes on by its number after a restore") {
+  Study before;
+  before.tell(before.ask(), 3);
+  StudyTrial open = before.ask();
+  const double x = open.suggest_float("x", 0, 1);
+  open.report(2, 1);
+  Study after;
+  after.restore(before.save()).value_or_throw();
+  StudyTrial again = after.trial(TrialId(1));
+  CHECK(again.suggest_float("x", 0, 1) == x);
+  CHECK(again.suggest_int("n", 1, 5) == open.suggest_int("n", 1, 5));
+  open.report(1, 2);
+  again.report(1, 2);
+  before.tell(open, 0.5);
+  after.tell(again, 0.5);
+  CHECK(after.save() == before.save());
+  for (const std::uint32_t number : {0, 1, 2})
+    CHECK_THROWS_WITH_AS((void)after.trial(TrialId(number)), doctest::Contains("is over"),
+                         Exception);
+}
+
 TEST_CASE("steps of a trial ascend, and a step that does not leaves no trace") {
   Study study({.scheduler = asha({.max_t = 100})});
   StudyTrial trial = study.ask();

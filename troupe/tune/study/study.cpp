@@ -122,6 +122,10 @@ StudyTrial Study::ask() {
   return StudyTrial(this, state_->begin(std::nullopt));
 }
 
+StudyTrial Study::trial(TrialId number) {
+  return StudyTrial(this, state_->pending_trial(number));
+}
+
 void Study::tell(const StudyTrial& trial, double value) {
   tell(trial, std::vector<double>{value});
 }

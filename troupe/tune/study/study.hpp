@@ -150,6 +150,8 @@ public:
 
   /// The same by hand. The trial is one of this study that is not over.
   [[nodiscard]] StudyTrial ask();
+  /// A handle of a trial that is not over: after `restore`, or where only the number was kept.
+  [[nodiscard]] StudyTrial trial(TrialId number);
   void tell(const StudyTrial& trial, double value);
   void tell(const StudyTrial& trial, std::vector<double> values);
   void tell_pruned(const StudyTrial& trial);

@@ -35,6 +35,8 @@ public:
 
   [[nodiscard]] bool should_prune(TrialId id) const { return live(id).prune; }
   [[nodiscard]] const Trial& trial(TrialId id) const { return live(id).shown; }
+  /// The number of a trial that is not over; invalid_argument of any other.
+  [[nodiscard]] TrialId pending_trial(TrialId id) { return pending(id).shown.number; }
   [[nodiscard]] const StudyOptions& options() const { return options_; }
   [[nodiscard]] std::vector<Trial> trials() const;
   [[nodiscard]] std::optional<Trial> best() const;
