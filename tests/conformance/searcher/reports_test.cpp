@@ -52,6 +52,19 @@ std::size_t different(const std::vector<Config>& configs) {
   return std::set<Config>(configs.begin(), configs.end()).size();
 }
 
+/// The distance of the two closest of them, as the largest difference of a parameter.
+double closest(const std::vector<Config>& configs) {
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < configs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      double largest = 0;
+      for (const auto& [name, value] : configs[i])
+        largest = std::max(largest, std::abs(value.as_double() - number(configs[j], name.c_str())));
+      least = std::min(least, largest);
+    }
+  return least;
+}
+
 TEST_CASE("a finite space comes completely and once, and then again only if that is allowed") {
   // optuna #2021, #4237, #5440: repeats; #5683: 1, 1.0 and true were one choice.
   SearchContext context = context_of({{"c", choice({1, 1.0, true, "1"})}, {"n", randint(0, 3)}});
@@ -66,6 +79,8 @@ TEST_CASE("a finite space comes completely and once, and then again only if that
       loop.run(20);
       CHECK(loop.configs.size() == (allow_repeats ? 20 : 12));
       CHECK(different(loop.configs) == 12);
+      if (!allow_repeats)
+        CHECK(searcher->suggest(TrialId(12)).value_or_throw().kind == Suggestion::Kind::exhausted);
     }
   }
 }
@@ -142,6 +157,76 @@ TEST_CASE("one parameter alone is learnt, real or whole") {
     }
 }
 
+/// The share of suggestions, after 20 trials, that follow from results: other results of the same
+/// trials would have brought others. What is drawn by chance would be the same.
+double from_results(const Subject& subject, std::size_t parameters, const Domain& domain) {
+  constexpr std::uint32_t first = 20;
+  const std::uint32_t trials = subject.slow ? 40 : 80;
+  const std::uint64_t seeds = subject.slow ? 1 : 5;
+  std::uint32_t different = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SearchContext context = context_of({}, seed);
+    for (std::size_t i = 0; i < parameters; ++i)
+      context.space.add("x" + std::to_string(i), domain);
+    const auto searcher = ready(subject, context);
+    const auto other = ready(subject, context);
+    for (TrialId id; id.value < trials; id = id.next()) {
+      const Suggestion next = searcher->suggest(id).value_or_throw();
+      if (id.value >= first)
+        different += other->suggest(id).value_or_throw().config != next.config ? 1 : 0;
+      double near = 0;
+      double far = 0;
+      for (const auto& [name, value] : next.config) {
+        near += std::abs(value.as_double() - 300);
+        far += std::abs(value.as_double() - 700);
+      }
+      searcher->record(id, next.config, next.note);
+      other->record(id, next.config, {});
+      const Metrics one{{"loss", near}, {"training_iteration", 1}};
+      const Metrics another{{"loss", far}, {"training_iteration", 1}};
+      searcher->on_complete(id, Ending::finished, &one);
+      other->on_complete(id, Ending::finished, &another);
+    }
+  }
+  return static_cast<double>(different) / static_cast<double>(seeds * (trials - first));
+}
+
+TEST_CASE("suggestions follow from results, also of one parameter and of whole numbers") {
+  // optuna #5520, #3316: CMA-ES left one dimension, and whole numbers, to chance without a word.
+  for (const Subject& subject : learners()) {
+    // A third of BOHB's suggestions is random, and the first generation of genetic algorithms; they
+    // draw a parameter that is alone anew in each child.
+    const double learnt = subject.name == "bohb" ? 2.0 / 3 : genetic(subject) ? 0.5 : 1;
+    CHECK_MESSAGE(from_results(subject, 3, randint(0, 1001)) >= 0.95 * learnt, subject.name);
+    if (genetic(subject))
+      continue;
+    CHECK_MESSAGE(from_results(subject, 1, randint(0, 1001)) >= 0.95 * learnt, subject.name);
+    CHECK_MESSAGE(from_results(subject, 1, uniform(0, 1000)) >= 0.95 * learnt, subject.name);
+  }
+}
+
+TEST_CASE("nothing is tried next to what was tried or runs") {
+  // Optuna's GP: a dozen exact repeats in 100 trials once it has converged.
+  for (const Subject& subject : learners()) {
+    // What lipo is for is the last digit.
+    if (subject.name == "lipo")
+      continue;
+    const Domain side = uniform(0, 1);
+    const auto context = context_of({{"x", side}, {"y", side}, {"z", side}}, 2);
+    const auto searcher = ready(subject, context);
+    AskTell loop(*searcher, context, [](const Config& c) {
+      return std::vector{std::pow(number(c, "x") - 0.3, 2) + std::pow(number(c, "y") - 0.6, 2) +
+                         std::pow(number(c, "z") - 0.5, 2)};
+    });
+    for (int i = 0; i < (subject.slow ? 60 : 200); ++i) {
+      REQUIRE(loop.ask());
+      if (i >= 3)  // three others run
+        loop.tell();
+    }
+    CHECK_MESSAGE(closest(loop.configs) >= 1e-6, subject.name);
+  }
+}
+
 /// The least distance between 16 suggestions that are asked for one after the other, after so many
 /// results; the mean over seeds.
 double spread(const Subject& subject, std::size_t results) {
@@ -175,8 +260,33 @@ TEST_CASE("suggestions that are made at once keep apart") {
       std::find_if(all.begin(), all.end(), [](const Subject& s) { return s.name == "random"; });
   const double by_chance = spread(*chance, 0);
   for (const Subject& subject : learners()) {
-    CHECK_MESSAGE(spread(subject, 0) > 0.2 * by_chance, subject.name);
+    CHECK_MESSAGE(spread(subject, 0) > 0.25 * by_chance, subject.name);
+    // A model that looks where it is good looks closer, and never twice at one place.
     CHECK_MESSAGE(spread(subject, 12) > 0.02 * by_chance, subject.name);
+  }
+}
+
+TEST_CASE("trials that run lie apart whatever results come between their suggestions") {
+  for (const Subject& subject : learners()) {
+    const auto context = context_of({{"x", uniform(0, 1)}, {"y", uniform(0, 1)}}, 4);
+    const auto searcher = ready(subject, context);
+    AskTell loop(*searcher, context, [](const Config& c) {
+      return std::vector{std::hypot(number(c, "x") - 0.3, number(c, "y") - 0.6)};
+    });
+    Random random(7, 7, RandomPurpose::test);
+    std::size_t told = 0;
+    while (loop.configs.size() < (subject.slow ? 50 : 150)) {
+      const std::size_t running = loop.configs.size() - told;
+      if (running < 16 && (running < 4 || random.chance(0.5))) {
+        REQUIRE(loop.ask());
+        const std::vector<Config> run(loop.configs.begin() + static_cast<std::ptrdiff_t>(told),
+                                      loop.configs.end());
+        CHECK_MESSAGE(closest(run) > 1e-6, subject.name);
+      } else {
+        loop.tell();
+        ++told;
+      }
+    }
   }
 }
 

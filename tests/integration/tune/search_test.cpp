@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -137,5 +138,34 @@ TEST_CASE("with ASHA a trial that reaches max_t is finished, and searchers learn
     CHECK(finished > 0);
     CHECK(finished < 60);
     CHECK(std::abs(results.best_result().config.at("x").as_double() - 0.3) < 0.02);
+  }
+}
+
+TEST_CASE("trials of many workers lie apart, whatever results come between their suggestions") {
+  for (const auto& searcher : {tune::tpe(), tune::gp(), tune::cmaes()}) {
+    CAPTURE(searcher->name());
+    Lab lab;
+    auto run_config = lab.run(Isolation::thread);
+    run_config.resources_per_trial = {.cpus = 0.0001};
+    const auto results =
+        tune::Tuner(lab.runtime, "Quadratic",
+                    {.param_space = {{"x", tune::uniform(-100, 100)}, {"steps", 2}},
+                     .tune_config = {.metric = "loss",
+                                     .mode = Mode::min,
+                                     .num_samples = 60,
+                                     .max_concurrent_trials = 16,
+                                     .reuse_actors = true,
+                                     .search_alg = searcher,
+                                     .seed = 2},
+                     .run_config = run_config})
+            .fit();
+    std::set<double> tried;
+    for (const auto& trial : results)
+      tried.insert(trial.config.at("x").as_double());
+    REQUIRE(tried.size() == 60);
+    double least = 200;
+    for (auto it = std::next(tried.begin()); it != tried.end(); ++it)
+      least = std::min(least, *it - *std::prev(it));
+    CHECK(least > 1e-5);  // a ten-millionth of the range
   }
 }
