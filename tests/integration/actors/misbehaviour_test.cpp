@@ -1,22 +1,11 @@
 #include <doctest/doctest.h>
 #include <tests/integration/actors/fixture.hpp>
+#include <tests/support/instrumented.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -126,7 +115,7 @@ TEST_CASE("a step that ends when it is asked to fails its trial and keeps its wo
 }
 
 TEST_CASE("a worker that runs out of its memory limit says so") {
-  if (sanitized)
+  if (instrumented)
     return;  // there is no limit then: their shadow memory would count
   Stage stage;
   stage.add("Misbehaves", {{"do", "allocate"}}).memory_bytes = std::size_t{256} << 20;

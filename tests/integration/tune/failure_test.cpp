@@ -5,23 +5,12 @@
 #include <mutex>
 
 #include <tests/integration/tune/lab.hpp>
+#include <tests/support/instrumented.hpp>
 
 using namespace troupe;
 using namespace troupe::testing;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// One trial that misbehaves and one beside it that must not notice.
 std::string error_of(const std::string& what, Isolation isolation = Isolation::process) {
@@ -161,7 +150,7 @@ TEST_CASE("a result that is too large fails its trial and leaves no checkpoint b
 }
 
 TEST_CASE("a trial that goes beyond its memory fails and names the limit" *
-          doctest::skip(sanitized)) {
+          doctest::skip(instrumented)) {
   const std::string message = error_of("allocate");
   CHECK_MESSAGE(has(message, "512 MiB"), message);
 }
