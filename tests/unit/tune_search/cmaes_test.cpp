@@ -446,6 +446,33 @@ TEST_CASE("notes that it cannot have written make a trial like one from elsewher
         searcher->suggest(TrialId(trial)).value_or_throw().config);
 }
 
+TEST_CASE("a trial that tried something else is known by that, before a restart and after it") {
+  const auto c =
+      context({{"a", randint(0, 6)}, {"b", randint(0, 6)}, {"k", choice({"x", "y"})}}, 4);
+  const auto searcher = made(c);
+  Random random(1, 9, RandomPurpose::test);
+  std::vector<Config> tried;
+  for (std::uint32_t trial = 0; trial < 60; ++trial) {
+    Suggestion next = searcher->suggest(TrialId(trial)).value_or_throw();
+    searcher->record(TrialId(trial), next.config, next.note);
+    if (trial % 3 == 0) {
+      next.config.set("a", random.uniform_int(0, 5));
+      searcher->amend(TrialId(trial), next.config);
+    }
+    const auto restored = made(c);
+    restored->restore(searcher->save()).value_or_throw();
+    const TrialId after(trial + 1);
+    REQUIRE(restored->suggest(after).value_or_throw().config ==
+            searcher->suggest(after).value_or_throw().config);
+    tried.push_back(next.config);
+    if (trial < 3)
+      continue;
+    const double loss = tried[trial - 3].at("a").as_double() + tried[trial - 3].at("b").as_double();
+    const Metrics metrics{{"loss", loss}, {"training_iteration", 1}};
+    searcher->on_complete(TrialId(trial - 3), Ending::finished, &metrics);
+  }
+}
+
 TEST_CASE("damaged states are refused, and nothing has changed") {
   const auto c = context(mixed());
   const auto searcher = made(c);

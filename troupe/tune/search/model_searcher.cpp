@@ -246,8 +246,11 @@ void ModelSearcher::record(TrialId trial, const Config& config, const Value& not
 void ModelSearcher::amend(TrialId trial, const Config& config) {
   taken_.clear();
   const auto adopted = design_.adopt(config);
-  if (adopted)
-    history_.amend(trial, *design_.encode(*adopted), detail::fingerprint(*adopted));
+  const Observation* observation = history_.find(trial);
+  if (!adopted || observation == nullptr || observation->over())
+    return;
+  history_.amend(trial, *design_.encode(*adopted), detail::fingerprint(*adopted));
+  amended(*observation);
 }
 
 void ModelSearcher::learn(Observation& observation, const Metrics& metrics) const {

@@ -60,6 +60,8 @@ protected:
     (void)observation;
     (void)note;
   }
+  /// A trial that runs lies elsewhere now.
+  virtual void amended(const detail::Observation& observation) { (void)observation; }
   /// A trial has a new result, or is over: `observation.over()`.
   virtual void observed(const detail::Observation& observation) { (void)observation; }
   /// What `proposed` and `observed` changed in the derived class. `restore_model(save_model())` on

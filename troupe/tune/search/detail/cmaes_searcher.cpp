@@ -275,6 +275,15 @@ void CmaEsSearcher::proposed(const Observation& observation, const Value& value)
   }
 }
 
+/// Which configurations were tried, and so which candidates have a trial, is another question now.
+void CmaEsSearcher::amended(const Observation&) {
+  if (!design().discrete())
+    return;
+  ++change_;
+  index_trials();
+  generations_ = CmaEsGenerations::restore(problem(), generations_.save()).value_or_throw();
+}
+
 void CmaEsSearcher::observed(const Observation& observation) {
   if (!observation.over())
     return;

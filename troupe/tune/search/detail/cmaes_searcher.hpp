@@ -34,6 +34,7 @@ protected:
   Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const override;
   std::uint32_t attempts() const override { return 8; }
   void proposed(const Observation& observation, const Value& note) override;
+  void amended(const Observation& observation) override;
   void observed(const Observation& observation) override;
   Value save_model() const override;
   Status restore_model(const Value& state) override;
