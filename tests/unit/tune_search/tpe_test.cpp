@@ -1,4 +1,5 @@
 #include <troupe/base/random.hpp>
+#include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/detail/pareto.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/tpe.hpp>
@@ -361,6 +362,39 @@ TEST_CASE("a thousand categorical parameters are no obstacle") {
     late += search.losses[50 + i][0];
   }
   CHECK(late < early);
+}
+
+TEST_CASE("a trial counts where it was tried, also after a suggestion that knew it elsewhere") {
+  const SearchContext c = context({{"kind", choice({"a", "b"})},
+                                   {"x", when("kind", {"a"}, uniform(0, 1))},
+                                   {"n", randint(0, 9)},
+                                   {"y", uniform(0, 1)}});
+  const detail::Design design(c.space);
+  const auto searcher = tpe({.startup_trials = 5})->clone();
+  searcher->setup(c).value_or_throw();
+  std::vector<Config> tried;
+  for (std::uint32_t trial = 0; trial < 40; ++trial) {
+    const Suggestion next = searcher->suggest(TrialId(trial)).value_or_throw();
+    searcher->record(TrialId(trial), next.config, next.note);
+    tried.push_back(next.config);
+    if (trial < 3)
+      continue;
+    const std::uint32_t over = trial - 3;
+    Config& config = tried[over];
+    if (over % 2 == 0)
+      config = design.sample(2, over, 0);
+    if (over % 4 == 1)
+      config.set("n", tried[0].at("n"));  // where another one lies
+    if (over % 4 != 3)
+      searcher->amend(TrialId(over), config);
+    const double loss = at(config, "y") + at(config, "n");
+    const Metrics metrics{{"loss", loss}, {"training_iteration", 1}};
+    searcher->on_complete(TrialId(over), Ending::finished, &metrics);
+    const auto restored = searcher->clone();
+    restored->restore(searcher->save()).value_or_throw();
+    REQUIRE(restored->suggest(TrialId(trial + 1)).value_or_throw().config ==
+            searcher->suggest(TrialId(trial + 1)).value_or_throw().config);
+  }
 }
 
 TEST_CASE("options survive as data, and bad ones are refused by name") {

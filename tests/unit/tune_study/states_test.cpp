@@ -1,9 +1,14 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/search/auto_searcher.hpp>
+#include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/cmaes.hpp>
+#include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/nsga.hpp>
+#include <troupe/tune/search/quasi_random.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/tpe.hpp>
+#include <troupe/tune/search/wrappers.hpp>
 #include <troupe/tune/study/study.hpp>
 
 #include <cmath>
@@ -184,6 +189,47 @@ TEST_CASE("a trial that was not over goes on by its number after a restore") {
   for (const std::uint32_t number : {0, 1, 2})
     CHECK_THROWS_WITH_AS((void)after.trial(TrialId(number)), doctest::Contains("is over"),
                          Exception);
+}
+
+/// Asks for other parameters in each trial; they are all in the space of the study soon.
+double changing(StudyTrial& trial, std::uint64_t number) {
+  const double x = trial.suggest_float("x", 0, 1);
+  double sum = x * x;
+  if (trial.suggest_categorical("kind", {"a", "b"}) == Value("a"))
+    sum += trial.suggest_float("y", 0, 1);
+  if (number % 3 == 0)
+    sum += static_cast<double>(trial.suggest_int("n" + std::to_string(number % 2), 0, 5));
+  return sum;
+}
+
+TEST_CASE("a study with several open trials goes on after a restore with the same suggestions") {
+  for (const auto& searcher :
+       {tpe({.startup_trials = 5}), tpe(TpeOptions::optuna()), cmaes(), gp({.startup_trials = 5}),
+        bohb(), nsga2({.population = 4}), nsga3({.population = 4}), quasi_random(), random_search(),
+        auto_searcher(), concurrency_limiter(tpe({.startup_trials = 5}), {8}),
+        switch_searcher(random_search(), tpe({.startup_trials = 5}), 8)}) {
+    CAPTURE(searcher->name());
+    const StudyOptions options{.searcher = searcher, .seed = 5};
+    Study study(options);
+    std::vector<StudyTrial> open;
+    for (std::uint64_t i = 0; i < 36; ++i) {
+      CAPTURE(i);
+      Study restored(options);
+      restored.restore(study.save()).value_or_throw();
+      StudyTrial here = study.ask();
+      StudyTrial there = restored.ask();
+      const double value = changing(here, i);
+      changing(there, i);
+      REQUIRE(here.params() == there.params());
+      here.report(value, 1);
+      open.push_back(here);
+      if (open.size() < 4)
+        continue;
+      const auto over = open.begin() + static_cast<std::ptrdiff_t>(i % open.size());
+      study.tell(*over, *study.trials()[over->number().value].value);
+      open.erase(over);
+    }
+  }
 }
 
 TEST_CASE("steps of a trial ascend, and a step that does not leaves no trace") {

@@ -60,7 +60,8 @@ protected:
     (void)observation;
     (void)note;
   }
-  /// A trial that runs lies elsewhere now.
+  /// A trial that runs lies elsewhere now: a cache that has read its point in the history reads it
+  /// again.
   virtual void amended(const detail::Observation& observation) { (void)observation; }
   /// A trial has a new result, or is over: `observation.over()`.
   virtual void observed(const detail::Observation& observation) { (void)observation; }

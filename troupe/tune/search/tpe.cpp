@@ -51,6 +51,10 @@ protected:
   Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const override {
     return Proposal{.point = model_.propose(design(), history(), random(trial, attempt))};
   }
+  void amended(const detail::Observation& observation) override {
+    const auto number = static_cast<std::size_t>(&observation - history().all().data());
+    model_.amend(design(), number, observation.point);
+  }
   Status restore_model(const Value& state) override {
     model_ = detail::TpeModel(options_);
     return ModelSearcher::restore_model(state);

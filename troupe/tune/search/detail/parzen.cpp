@@ -118,12 +118,24 @@ void ParzenColumn::add(double coordinate, bool categorical) {
   const auto index = static_cast<std::uint32_t>(at_.size());
   at_.push_back(coordinate);
   kernels_.emplace_back();
-  if (categorical || !exists(coordinate))
-    return;
-  const auto place =
-      std::upper_bound(order_.begin(), order_.end(), coordinate,
-                       [&](double x, std::uint32_t other) { return x < at_[other]; });
-  order_.insert(place, index);
+  if (!categorical && exists(coordinate))
+    sort_in(index);
+}
+
+void ParzenColumn::move(std::size_t observation, double coordinate, bool categorical) {
+  std::erase(order_, static_cast<std::uint32_t>(observation));
+  at_[observation] = coordinate;
+  kernels_[observation] = {};
+  if (!categorical && exists(coordinate))
+    sort_in(static_cast<std::uint32_t>(observation));
+}
+
+/// Among equals the older one comes first.
+void ParzenColumn::sort_in(std::uint32_t observation) {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return at_[a] < at_[b] || (at_[a] == at_[b] && a < b);
+  };
+  order_.insert(std::upper_bound(order_.begin(), order_.end(), observation, before), observation);
 }
 
 const ParzenColumn::Kernel& ParzenColumn::kernel(std::size_t observation, double sigma) {

@@ -17,6 +17,8 @@ class ParzenColumn {
 public:
   /// Of the next observation; NaN when it has none.
   void add(double coordinate, bool categorical);
+  /// This one lies elsewhere: all is as if it had been added there.
+  void move(std::size_t observation, double coordinate, bool categorical);
 
   /// Observations.
   [[nodiscard]] std::size_t size() const { return at_.size(); }
@@ -35,6 +37,8 @@ public:
   [[nodiscard]] const Kernel& kernel(std::size_t observation, double sigma);
 
 private:
+  void sort_in(std::uint32_t observation);
+
   std::vector<double> at_;
   std::vector<std::uint32_t> order_;
   std::vector<Kernel> kernels_;

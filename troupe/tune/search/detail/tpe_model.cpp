@@ -108,14 +108,26 @@ void TpeModel::read(const Design& design, const History& history) {
   columns_.resize(design.size());
   for (std::size_t i = pattern_of_.size(); i < history.size(); ++i) {
     const Point& point = history.all()[i].point;
-    std::vector<bool> pattern(design.size());
-    for (std::size_t a = 0; a < design.size(); ++a) {
+    for (std::size_t a = 0; a < design.size(); ++a)
       columns_[a].add(point[a], design.axes()[a].categorical());
-      pattern[a] = exists(point[a]);
-    }
-    const auto number = static_cast<std::uint32_t>(patterns_.size());
-    pattern_of_.push_back(patterns_.try_emplace(std::move(pattern), number).first->second);
+    pattern_of_.push_back(pattern(point));
   }
+}
+
+void TpeModel::amend(const Design& design, std::size_t observation, const Point& point) {
+  if (observation >= pattern_of_.size())
+    return;  // not read yet
+  for (std::size_t a = 0; a < design.size(); ++a)
+    columns_[a].move(observation, point[a], design.axes()[a].categorical());
+  pattern_of_[observation] = pattern(point);
+}
+
+std::uint32_t TpeModel::pattern(const Point& point) {
+  std::vector<bool> existing;
+  for (const double coordinate : point)
+    existing.push_back(exists(coordinate));
+  const auto next = static_cast<std::uint32_t>(patterns_.size());
+  return patterns_.try_emplace(std::move(existing), next).first->second;
 }
 
 std::vector<TpeModel::Block> TpeModel::blocks(std::size_t axes, bool several,

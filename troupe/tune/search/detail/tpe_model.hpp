@@ -26,6 +26,8 @@ public:
   /// of the call before, continued.
   [[nodiscard]] std::optional<Point> propose(const Design& design, const History& history,
                                              Random random);
+  /// The point of this observation, an index into the history, is another one now.
+  void amend(const Design& design, std::size_t observation, const Point& point);
 
 private:
   using Block = std::vector<std::size_t>;  ///< axes that are modelled together
@@ -37,6 +39,8 @@ private:
   };
 
   void read(const Design& design, const History& history);
+  /// The number of the set of axes that exist at this point.
+  [[nodiscard]] std::uint32_t pattern(const Point& point);
   [[nodiscard]] std::vector<Block> blocks(std::size_t axes, bool several,
                                           const History& history) const;
   [[nodiscard]] Ranking rank(const Design& design, const Block& block, const TpeSplit& split,
