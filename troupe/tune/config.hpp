@@ -99,7 +99,8 @@ struct FailureConfig {
   /// report to the next). Then it is asked to return (`should_stop`), after
   /// `RuntimeOptions::stop_grace` its process is killed, or its thread left behind, and the trial
   /// fails, as a failure of user code. Nothing: no limit, and a warning in the log after 10
-  /// minutes. `cleanup` has the same limit; where it is the last call of a worker, `stop_grace`.
+  /// minutes. `cleanup` has the same limit; where it is the last call of a worker, `stop_grace`, as
+  /// has a function from the answer to its last report to its return.
   std::optional<Duration> step_timeout{};
 
   /// The same for `setup`, `reset_config` and `load_checkpoint` (with the check of the files before

@@ -30,11 +30,12 @@ struct HangingStage : Stage {
     hanging_calls.notify_all();
   }
 
-  void check_ended(uint32_t trial, const std::string& beginning) {
+  void check_ended(uint32_t trial, const std::string& beginning,
+                   FailureKind kind = FailureKind::user) {
     const Outcome& outcome = loop.outcomes[trial];
     CAPTURE(outcome.message);
     CHECK(outcome.ended == "worker exited");
-    CHECK(outcome.kind == FailureKind::user);
+    CHECK(outcome.kind == kind);
     CHECK(outcome.message.substr(0, beginning.size()) == beginning);
     CHECK(counters.abandoned_threads == (loop.isolation == Isolation::thread ? 1 : 0));
   }
@@ -45,11 +46,11 @@ struct HangingStage : Stage {
 TEST_CASE("an endless setup is ended by setup_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
-    stage.options.setup_timeout = 300ms;
+    stage.options.setup_timeout = 1s;
     stage.add("Hangs", {{"in", "setup"}});
     stage.add("Counter");
     REQUIRE(stage.play());
-    stage.check_ended(0, "setup did not end within 300 ms (setup_timeout)");
+    stage.check_ended(0, "setup did not end within 1 s (setup_timeout)");
     CHECK(stage.loop.outcomes[1].ended == "stopped");
   }
 }
@@ -58,12 +59,12 @@ TEST_CASE("an endless reset_config is ended by setup_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
     stage.loop.reuse = true;
-    stage.options.setup_timeout = 300ms;
+    stage.options.setup_timeout = 1s;
     stage.add("Hangs", {{"in", "nothing"}});
     stage.add("Hangs", {{"in", "reset_config"}});
     REQUIRE(stage.play());
     CHECK(stage.loop.outcomes[0].ended == "stopped");
-    stage.check_ended(1, "reset_config did not end within 300 ms (setup_timeout)");
+    stage.check_ended(1, "reset_config did not end within 1 s (setup_timeout)");
   }
 }
 
@@ -78,30 +79,30 @@ TEST_CASE("an endless load_checkpoint is ended by setup_timeout") {
     stage.loop = ScriptLoop();
     stage.loop.isolation = isolation;
     stage.loop.trials.push_back(again);
-    stage.options.setup_timeout = 300ms;
+    stage.options.setup_timeout = 1s;
     REQUIRE(stage.play());
-    stage.check_ended(0, "load_checkpoint did not end within 300 ms (setup_timeout)");
+    stage.check_ended(0, "load_checkpoint did not end within 1 s (setup_timeout)");
   }
 }
 
 TEST_CASE("an endless step is ended by step_timeout and not by setup_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
-    stage.options.setup_timeout = 200ms;
-    stage.options.step_timeout = 400ms;
+    stage.options.setup_timeout = 1s;
+    stage.options.step_timeout = 2s;
     stage.add("Hangs", {{"in", "step"}});
     REQUIRE(stage.play());
-    stage.check_ended(0, "step 1 did not end within 400 ms (step_timeout)");
+    stage.check_ended(0, "step 1 did not end within 2 s (step_timeout)");
   }
 }
 
 TEST_CASE("an endless save_checkpoint is ended by step_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
-    stage.options.step_timeout = 300ms;
+    stage.options.step_timeout = 1s;
     stage.add("Hangs", {{"in", "save_checkpoint"}}).save_every = 1;
     REQUIRE(stage.play());
-    stage.check_ended(0, "save_checkpoint after step 1 did not end within 300 ms (step_timeout)");
+    stage.check_ended(0, "save_checkpoint after step 1 did not end within 1 s (step_timeout)");
     CHECK(stage.loop.outcomes[0].checkpoints.empty());
   }
 }
@@ -109,11 +110,36 @@ TEST_CASE("an endless save_checkpoint is ended by step_timeout") {
 TEST_CASE("a function that hangs between two reports is ended by step_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
-    stage.options.step_timeout = 300ms;
+    stage.options.step_timeout = 1s;
     stage.add("hangs_between_reports");
     REQUIRE(stage.play());
-    stage.check_ended(0, "step 2 did not end within 300 ms (step_timeout)");
+    stage.check_ended(0, "step 2 did not end within 1 s (step_timeout)");
     CHECK(stage.loop.outcomes[0].results.size() == 1);
+  }
+}
+
+TEST_CASE("a function that does not return when its trial is over has the grace time") {
+  for (const char* function : {"swallows_its_end", "hangs_in_unwinding"}) {
+    for (const Isolation isolation : both) {
+      HangingStage stage(isolation);
+      stage.add(function).stop_after = 1;
+      REQUIRE(stage.play());
+      stage.check_ended(0,
+                        "the function did not end within 500 ms after the trial was told to stop");
+      CHECK(stage.loop.outcomes[0].results.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("a failure before an endless destructor is not forgotten") {
+  for (const Isolation isolation : both) {
+    HangingStage stage(isolation);
+    stage.options.step_timeout = 1s;
+    stage.add("Hangs", {{"in", "destructor"}});
+    REQUIRE(stage.play());
+    stage.check_ended(0, "step 1 failed: ");
+    CHECK(has(stage.loop.outcomes[0].message,
+              "the real reason; then the destructor did not end within 1 s (step_timeout)"));
   }
 }
 
@@ -121,12 +147,14 @@ TEST_CASE("an endless cleanup before another object is ended by step_timeout") {
   for (const Isolation isolation : both) {
     HangingStage stage(isolation);
     stage.loop.reuse = true;
-    stage.options.step_timeout = 300ms;
+    stage.options.step_timeout = 1s;
     stage.add("Hangs", {{"in", "cleanup"}});
     stage.add("Counter");  // another trainable on the same worker
     REQUIRE(stage.play());
     CHECK(stage.loop.outcomes[0].ended == "stopped");
-    stage.check_ended(1, "cleanup did not end within 300 ms (step_timeout)");
+    // The second trial has no part in it, and may be tried again.
+    stage.check_ended(1, "cleanup did not end within 1 s (step_timeout)",
+                      FailureKind::infrastructure);
   }
 }
 

@@ -168,15 +168,18 @@ void hang() {
   troupe::testing::hanging_calls.wait(troupe::testing::hanging_calls.load());
 }
 
-/// The call that "in" names never ends.
+/// The call that "in" names never ends; of "destructor" the one after a step that failed.
 class Hangs : public Trainable {
 public:
+  ~Hangs() override { hang_in("destructor"); }
   void setup(const Config& config) override {
     in_ = config.at("in").as_string();
     hang_in("setup");
   }
   Metrics step() override {
     hang_in("step");
+    if (in_ == "destructor")
+      throw std::runtime_error("the real reason");
     return {{"x", 1}};
   }
   bool reset_config(const Config& config) override {
@@ -207,6 +210,26 @@ void hangs_between_reports(const Config&) {
   hang();
 }
 TROUPE_TRAINABLE_FUNCTION(hangs_between_reports);
+
+/// Takes the end of its trial for an error, and never returns.
+void swallows_its_end(const Config&) {
+  try {
+    report({{"x", 1}});
+  } catch (...) {
+    hang();
+  }
+}
+TROUPE_TRAINABLE_FUNCTION(swallows_its_end);
+
+/// Never gets through its destructors when its trial is over.
+void hangs_in_unwinding(const Config&) {
+  struct Guard {
+    ~Guard() { hang(); }
+  };
+  const Guard guard;
+  report({{"x", 1}});
+}
+TROUPE_TRAINABLE_FUNCTION(hangs_in_unwinding);
 
 /// Reports "reports" times, then returns {"last": 1} or nothing.
 Metrics reporter(const Config& config) {

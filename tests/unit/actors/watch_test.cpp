@@ -127,6 +127,39 @@ TEST_CASE("the warning of a long call names the trial, the call and the setting"
     CHECK_MESSAGE(told.find(part) != std::string::npos, told);
 }
 
+TEST_CASE("a function whose trial is over has the grace time, whatever the limit of a step") {
+  for (const Duration step : {Duration(0s), Duration(1s), Duration(1h)}) {
+    Watch watch({.step = step, .grace = 2s});
+    UserProgress unwinding{UserActivity::unwind, 4, 7, 1min, trial};
+    const auto verdict = watch.look(unwinding);
+    CHECK_FALSE(verdict.cancel);
+    CHECK_FALSE(verdict.warning);
+    watch.tick(3s);
+    CHECK(watch.look(unwinding).expired ==
+          "the function did not end within 2 s after the trial was told to stop");
+    CHECK(watch.look(unwinding).kind == FailureKind::user);
+  }
+}
+
+TEST_CASE("why a trial fails already stands before what its destructor does") {
+  Watch watch({.step = 10s, .grace = 2s});
+  const UserProgress leaving{UserActivity::cleanup, 4, 0, 11s, trial, "step 7 failed: no memory"};
+  CHECK(watch.look(leaving).cancel);
+  watch.tick(3s);
+  const auto verdict = watch.look(leaving);
+  CHECK(verdict.expired ==
+        "step 7 failed: no memory; then the destructor did not end within 10 s (step_timeout)");
+  CHECK(verdict.kind == FailureKind::user);
+}
+
+TEST_CASE("a trial before which another one's cleanup does not end has no part in it") {
+  Watch watch({.step = 10s, .grace = 2s});
+  const UserProgress waiting{UserActivity::cleanup, 4, 0, 11s, trial};
+  CHECK(watch.look(waiting).cancel);
+  watch.tick(3s);
+  CHECK(watch.look(waiting).kind == FailureKind::infrastructure);
+}
+
 TEST_CASE("after an order to stop each call of the trial has the grace time") {
   Watch watch({.step = 0s, .grace = 2s});
   watch.trial_stopped(trial);

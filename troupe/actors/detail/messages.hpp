@@ -165,7 +165,8 @@ template <class Inspector>
 bool inspect(Inspector& f, UserProgress& x) {
   return f.object(x).fields(enum_field(f, "activity", x.activity, UserActivity::ended),
                             f.field("calls", x.calls), f.field("step", x.step),
-                            duration_field(f, "running", x.running), f.field("trial", x.trial));
+                            duration_field(f, "running", x.running), f.field("trial", x.trial),
+                            f.field("failure", x.failure));
 }
 
 template <class Inspector>

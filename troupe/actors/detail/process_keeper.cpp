@@ -174,8 +174,11 @@ private:
       warn_of_long_call(worker(), pong.progress, *verdict.warning);
     if (verdict.cancel)
       send(control_, std::move(*verdict.cancel));
-    if (verdict.expired)
-      kill(FailureKind::user, std::move(*verdict.expired));
+    if (!verdict.expired)
+      return;
+    if (pong.progress.activity == UserActivity::unwind)  // its trial does not fail by it
+      log::warning("a worker is killed", {{"worker", worker()}, {"why", *verdict.expired}});
+    kill(verdict.kind, std::move(*verdict.expired));
   }
 
   void look_after() {

@@ -87,7 +87,7 @@ private:
     if (verdict.cancel)
       thread_->mailbox().cancel(std::move(*verdict.cancel));
     if (verdict.expired)
-      abandon(std::move(*verdict.expired));
+      abandon(std::move(*verdict.expired), verdict.kind);
   }
 
   void stop(const StopWorker& order) {
@@ -101,14 +101,14 @@ private:
     tick_later();
   }
 
-  void abandon(std::string why) {
+  void abandon(std::string why, FailureKind kind = FailureKind::user) {
     thread_->abandon();
     log::error(
         "a call of user code does not end; its thread is left behind and goes on using CPU "
         "and memory",
         {{"worker", worker()}, {"why", why}});
     send(controller_, thread_abandoned_atom_v);
-    gone(FailureKind::user, why + "; its thread is left behind");
+    gone(kind, why + "; its thread is left behind");
   }
 
   void ended(bool orderly) {

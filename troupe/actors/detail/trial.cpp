@@ -178,8 +178,10 @@ void FunctionTrial::report(Metrics metrics, const Checkpoint* checkpoint) {
   }
   const std::optional<Answer> answer =
       send_report(std::move(metrics), took, std::move(saved)).value_or_throw();
-  if (!answer || answer->verdict != Verdict::go_on)
+  if (!answer || answer->verdict != Verdict::go_on) {
+    mailbox().enter(UserActivity::unwind, iteration());
     unwind();
+  }
   begin();
 }
 

@@ -45,7 +45,7 @@ void TrialRunner::run(RunTrial order) {
     }
   } catch (TrialFailure& failed) {
     if (object_)
-      mailbox_.enter(UserActivity::cleanup, 0);
+      mailbox_.enter(UserActivity::cleanup, 0, failed.message);
     object_.reset();
     const bool full = failed.storage_full || out_of_space(std::filesystem::path(dir).parent_path());
     mailbox_.send(
@@ -255,6 +255,7 @@ void TrialRunner::let_go() {
                                     {"what", current_exception_text()}});
   }
   object_.reset();
+  mailbox_.enter(UserActivity::idle, 0);  // from here on nobody cancels it
   // It returned after all, and the trial that comes next did nothing wrong.
   if (const auto slow = mailbox_.forgive_cancelled())
     log::warning("cleanup took long",

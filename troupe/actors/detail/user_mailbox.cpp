@@ -70,7 +70,7 @@ void UserMailbox::mute() {
 UserProgress UserMailbox::progress() const {
   const TimePoint now = clock_.now();
   const std::lock_guard lock(mutex_);
-  return {activity_, calls_, step_, now - since_, current_};
+  return {activity_, calls_, step_, now - since_, current_, failure_};
 }
 
 std::optional<RunTrial> UserMailbox::next_trial() {
@@ -143,11 +143,12 @@ std::optional<std::string> UserMailbox::forgive_cancelled() {
   return std::exchange(cancelled_, std::nullopt);
 }
 
-void UserMailbox::enter(UserActivity activity, uint64_t step) {
+void UserMailbox::enter(UserActivity activity, uint64_t step, std::string failure) {
   const TimePoint now = clock_.now();
   const std::lock_guard lock(mutex_);
   activity_ = activity;
   step_ = step;
+  failure_ = std::move(failure);
   since_ = now;
   ++calls_;
 }

@@ -53,7 +53,8 @@ public:
   /// Somebody wants the running call to return. Cheap: asked in user code's inner loops.
   bool stop_asked() const { return stop_asked_.load(std::memory_order_relaxed); }
 
-  void enter(UserActivity activity, uint64_t step);
+  /// `failure`: why the trial fails already, while its object is let go.
+  void enter(UserActivity activity, uint64_t step, std::string failure = {});
   void send(EventBody event);
   const Clock& clock() const { return clock_; }
 
@@ -77,6 +78,7 @@ private:
   UserActivity activity_ = UserActivity::idle;
   uint64_t calls_ = 0;
   uint64_t step_ = 0;
+  std::string failure_;
   TimePoint since_;
 };
 

@@ -22,8 +22,10 @@ std::string describe(const UserProgress& progress) {
       return "load_checkpoint";
     case UserActivity::save:
       return "save_checkpoint after step " + std::to_string(progress.step);
+    case UserActivity::unwind:
+      return "the function";
     case UserActivity::cleanup:
-      return "cleanup";
+      return progress.failure.empty() ? "cleanup" : "the destructor";
     default:
       return "step " + std::to_string(progress.step);
   }
@@ -49,28 +51,34 @@ Watch::Verdict Watch::look(const UserProgress& progress) {
   if (asked_ == progress.calls) {
     if (now_ - asked_at_ > limits_.grace)
       verdict.expired = reason_;
+    // The trial that waits for the end of another one's cleanup has no part in it.
+    if (progress.activity == UserActivity::cleanup && progress.failure.empty())
+      verdict.kind = FailureKind::infrastructure;
     return verdict;
   }
   const bool slow = is_setup(progress.activity);
-  const Duration limit = slow ? limits_.setup : limits_.step;
+  // A function whose trial is over was told to stop by the answer to its report.
+  const bool over = progress.activity == UserActivity::unwind;
+  const Duration limit = over ? Duration::zero() : slow ? limits_.setup : limits_.step;
   const char* const setting = slow ? "setup_timeout" : "step_timeout";
   const bool limited = limit > Duration::zero();
-  if (!limited && progress.running > warn_after_) {
+  if (!limited && !over && progress.running > warn_after_) {
     warn_after_ = 2 * progress.running;  // where every step is long, not each is told
     verdict.warning = setting;
   }
   const bool too_long = limited && progress.running > limit;
-  const bool stopped = stopped_ && stopped_ == progress.trial;
+  const bool stopped = over || (stopped_ && stopped_ == progress.trial);
   if (!too_long && !stopped)
     return verdict;
   asked_ = progress.calls;
   asked_at_ = now_;
+  reason_ = progress.failure.empty() ? "" : progress.failure + "; then ";
+  reason_ += describe(progress) + " did not end within ";
   if (too_long) {
-    reason_ = describe(progress) + " did not end within " + to_text(limit) + " (" + setting + ")";
+    reason_ += to_text(limit) + " (" + setting + ")";
     verdict.cancel = CancelCall{progress.calls, reason_};
   } else {
-    reason_ = describe(progress) + " did not end within " + to_text(limits_.grace) +
-              " after the trial was told to stop";
+    reason_ += to_text(limits_.grace) + " after the trial was told to stop";
   }
   return verdict;
 }

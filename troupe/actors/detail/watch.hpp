@@ -1,6 +1,7 @@
 #pragma once
 
 #include <troupe/actors/detail/worker_control.hpp>
+#include <troupe/actors/protocol.hpp>
 
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace troupe::detail {
 class Watch {
 public:
   struct Limits {
-    Duration step{0};   ///< of `step`, `save_checkpoint`, `cleanup`; 0: none
+    Duration step{0};   ///< of `step`, `save_checkpoint`, `cleanup` and destructor; 0: none
     Duration setup{0};  ///< of `setup`, `reset_config`, `load_checkpoint`; 0: none
     Duration grace{0};  ///< from asking a call to end to killing its worker
   };
@@ -30,9 +31,10 @@ public:
   void trial_stopped(const TrialKey& trial) { stopped_ = trial; }
 
   struct Verdict {
-    std::optional<CancelCall> cancel;    ///< ask the running call to return
-    std::optional<std::string> expired;  ///< it did not: kill the worker, for this reason
-    std::optional<std::string> warning;  ///< nothing would end it: the setting that does
+    std::optional<CancelCall> cancel;      ///< ask the running call to return
+    std::optional<std::string> expired;    ///< it did not: kill the worker, for this reason
+    FailureKind kind = FailureKind::user;  ///< of what expired, to the trial
+    std::optional<std::string> warning;    ///< nothing would end it: the setting that does
   };
   Verdict look(const UserProgress& progress);
 

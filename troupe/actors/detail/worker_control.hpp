@@ -20,13 +20,14 @@ struct WorkerSetup {
 
 /// What a user thread is doing.
 enum class UserActivity : uint8_t {
-  idle,     ///< has no trial
+  idle,     ///< has no trial, or begins one
   waiting,  ///< reported, waits for the answer
   prepare,  ///< making the object, in `setup`
   reset,    ///< in `reset_config`
   restore,  ///< verifying or loading a checkpoint
   step,     ///< in `step`, or in a function between two reports
   save,     ///< saving a checkpoint
+  unwind,   ///< a function whose trial is over, on its way out
   cleanup,  ///< letting the object go
   ended,    ///< the thread is over
 };
@@ -43,6 +44,7 @@ struct UserProgress {
   uint64_t step = 0;              ///< training iteration that runs, or that was last reported
   Duration running{0};            ///< how long the activity lasts already
   std::optional<TrialKey> trial;  ///< that the thread has
+  std::string failure{};          ///< why it fails already, while its object is let go
 };
 
 /// The running call took too long: it is asked to return early, and its trial fails for `reason`.
