@@ -211,6 +211,17 @@ TEST_CASE("a parameter that never exists is refused") {
   CHECK(error_of(chain("b")).find("key 'z', condition: it never exists") != std::string::npos);
 }
 
+TEST_CASE("each of many parameters may exist only where the one before does") {
+  ParamSpace chain{{"k", choice({"a", "b"})}, {"p0", choice({1, 2})}};
+  for (int i = 1; i < 3000; ++i)
+    chain.add("p" + std::to_string(i),
+              when("p" + std::to_string(i - 1), {1}, when("k", {"a"}, choice({1, 2}))));
+  CHECK(error_of(chain) == "");
+  chain.add("last", when("p2999", {1}, when("k", {"b"}, choice({1, 2}))));
+  CHECK(error_of(chain).find("key 'last', condition: it never exists, since 'k'") !=
+        std::string::npos);
+}
+
 TEST_CASE("forbidden values and those of conditions may have another form") {
   ParamSpace space{{"a", quniform(0, 1, 0.1)},
                    {"f", quniform(2, 2, 1)},

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -173,38 +175,94 @@ Status check_forbidden_values(const ParamSpace& space, const Leaves& leaves) {
   return ok();
 }
 
-/// The values that a parameter may have, by its path, where another one exists.
-using Needs = std::map<std::string, std::set<Value>>;
-
-/// Adds what `path` needs, directly or through the parameters that it names. The name of the one
-/// that would need two values at a time; nothing: there is none.
-std::optional<std::string> add_needs(const std::string& path, const Leaves& leaves, Needs& needs) {
-  for (const Condition& condition : leaves.at(path).conditions) {
-    const SpaceEntry& parent = *leaves.at(condition.parent).entry;
-    std::set<Value> wanted;
-    for (const Value& value : condition.values)
-      wanted.insert(parent.adopt(value).value_or(value));
-    const auto [found, first] = needs.try_emplace(condition.parent, wanted);
-    if (!first)
-      std::erase_if(found->second, [&](const Value& value) { return !wanted.contains(value); });
-    if (found->second.empty())
-      return condition.parent;
-    if (first)
-      if (auto parent_of_two = add_needs(condition.parent, leaves, needs))
-        return parent_of_two;
+/// The parameters with what they depend on, by number.
+class Dependencies {
+public:
+  explicit Dependencies(const Leaves& leaves) {
+    std::map<std::string_view, std::size_t> numbers;
+    for (const auto& [path, leaf] : leaves) {
+      numbers.emplace(path, parameters_.size());
+      parameters_.push_back({.leaf = &leaf});
+    }
+    for (Parameter& parameter : parameters_)
+      for (const Condition& condition : parameter.leaf->conditions)
+        parameter.links.push_back({numbers.at(condition.parent), &condition});
   }
-  return std::nullopt;
-}
+
+  [[nodiscard]] std::size_t size() const { return parameters_.size(); }
+  [[nodiscard]] const Leaf& leaf(std::size_t number) const { return *parameters_[number].leaf; }
+
+  /// The one that would need two values at a time where this one exists; null pointer: none.
+  const Leaf* torn(std::size_t number) {
+    std::vector<std::size_t> todo{number};
+    const std::size_t climb = ++climbs_;
+    while (!todo.empty()) {
+      const std::size_t next = todo.back();
+      todo.pop_back();
+      for (Link& link : parameters_[next].links) {
+        Parameter& parent = parameters_[link.parent];
+        if (parent.climb != climb) {
+          parent.climb = climb;
+          parent.first = &link;
+          parent.left.reset();
+          todo.push_back(link.parent);
+        } else if (!narrow(parent, link)) {
+          return parent.leaf;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+private:
+  struct Link {
+    std::size_t parent = 0;
+    const Condition* condition = nullptr;
+    std::optional<std::set<Value>> values{};  ///< as the parent has them; adopted when asked for
+  };
+  struct Parameter {
+    const Leaf* leaf = nullptr;
+    std::vector<Link> links{};
+    std::size_t climb = 0;                  ///< that came here last: the two below are of it
+    Link* first = nullptr;                  ///< by which it came
+    std::optional<std::set<Value>> left{};  ///< where it came by several, what suits all
+  };
+
+  const std::set<Value>& values(Link& link) {
+    if (!link.values) {
+      link.values.emplace();
+      for (const Value& value : link.condition->values)
+        link.values->insert(parameters_[link.parent].leaf->entry->adopt(value).value_or(value));
+    }
+    return *link.values;
+  }
+
+  /// Is a value left that suits this link, too?
+  bool narrow(Parameter& parent, Link& link) {
+    if (!parent.left)
+      parent.left = values(*parent.first);
+    const std::set<Value>& wanted = values(link);
+    std::erase_if(*parent.left, [&](const Value& value) { return !wanted.contains(value); });
+    return !parent.left->empty();
+  }
+
+  std::vector<Parameter> parameters_;
+  std::size_t climbs_ = 0;
+};
 
 }  // namespace
 
 Status check_existence(const Leaves& leaves) {
-  for (const auto& [path, leaf] : leaves) {
-    Needs needs;
-    if (const auto parent = add_needs(path, leaves, needs))
+  Dependencies dependencies(leaves);
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    const Leaf& leaf = dependencies.leaf(i);
+    // A single condition contradicts nothing: none that its parent depends on is about the parent.
+    if (leaf.conditions.size() < 2)
+      continue;
+    if (const Leaf* parent = dependencies.torn(i))
       return Error(ErrorCode::invalid_argument,
-                   "param_space, key '" + path + "', condition: it never exists, since '" +
-                       *parent +
+                   "param_space, key '" + leaf.path + "', condition: it never exists, since '" +
+                       parent->path +
                        "' would need two values at a time; loosen a condition, its own "
                        "or one of a parameter or space that it depends on");
   }
