@@ -44,7 +44,7 @@ public:
 };
 
 /// All in memory, with loss of power: fast, for many seeds.
-class MemoryDisk final : public Disk {
+class MemoryDisk : public Disk {
 public:
   Status open() override { return ok(); }
   Journal& journal() override { return journal_; }
@@ -58,12 +58,14 @@ public:
   bool is_full() const override { return false; }
   FaultMenu faults() const override;
 
+protected:
+  MemoryJournal journal_;
+
 private:
   struct Saved {
     CheckpointRef ref;
     bool damaged = false;
   };
-  MemoryJournal journal_;
   std::map<std::pair<TrialId, std::uint32_t>, Saved> saved_;
 };
 

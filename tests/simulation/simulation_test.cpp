@@ -1,4 +1,5 @@
 #include <troupe/base/log.hpp>
+#include <troupe/serialization/record.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -157,6 +158,33 @@ TEST_CASE(
     return;
   for (const std::string& fault : waiting)
     FAIL_CHECK("never fired: ", fault);
+}
+
+/// Loses what it accepted last when only the driver dies, where that ended a trial: no worker waits
+/// for an answer to it.
+class ForgetfulDisk final : public MemoryDisk {
+public:
+  void crash(bool power, Random& random) override {
+    if (!power && journal_.undurable_batches() > 0 && last_ended_a_trial())
+      journal_.power_loss(journal_.undurable_batches() - 1);
+    MemoryDisk::crash(power, random);
+  }
+
+private:
+  bool last_ended_a_trial() {
+    const Sequence last = journal_.watermarks().accepted;
+    const auto event = decode<tune::EventRecord>(journal_.event(last).value_or_throw());
+    return event.value_or_throw().decision.outcome != tune::Outcome::none;
+  }
+};
+
+TEST_CASE("the loss of a result that ended a trial is seen") {
+  std::size_t seen = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const std::string& problem :
+         run(fifo_under_kills(seed), std::make_unique<ForgetfulDisk>()).problems)
+      seen += problem.find("was accepted and is lost") != std::string::npos;
+  CHECK(seen > 0);
 }
 
 TEST_CASE("every fault point of this program is on the menu of the disk") {

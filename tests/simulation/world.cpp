@@ -194,6 +194,7 @@ void World::append() {
     core_->store_failed(last.error());
     return end_of_driver();
   }
+  told_accepted_ = *last;
   core_->on_accepted(*last);
   check_live();
   if (!sync_due_) {
@@ -212,6 +213,7 @@ void World::sync() {
     core_->store_failed(durable.error());
     return end_of_driver();
   }
+  told_durable_ = *durable;
   core_->on_durable(*durable);
   check_live();
   if (core_->error() || core_->finished())

@@ -88,6 +88,7 @@ private:
   bool is_injected(const Error& error) const;
   void check_live();
   void check_journal(bool power_lost);
+  void check_promises(bool power_lost);
   void check_storage();
   void problem(const std::string& what);
 
@@ -111,6 +112,8 @@ private:
   std::vector<std::vector<WriteSet>> queued_;
   std::size_t room_ = 8;
   Sequence submitted_;
+  Sequence told_accepted_;  ///< up to here the core knows that nothing gets lost,
+  Sequence told_durable_;   ///< and up to here not even with the power
   bool append_due_ = false;
   bool sync_due_ = false;
   std::optional<TimePoint> tick_at_;

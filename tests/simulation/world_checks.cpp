@@ -11,7 +11,18 @@ void World::check_live() {
     problem(what);
 }
 
+/// No answer shows what ended a trial, or was no result: it must not be lost either.
+void World::check_promises(bool power_lost) {
+  const Sequence there = disk_->journal().watermarks().accepted;
+  const Sequence promised = power_lost ? told_durable_ : told_accepted_;
+  if (there < promised)
+    problem("event " + to_string(promised) + " was " + (power_lost ? "durable" : "accepted") +
+            " and is lost: the journal ends with event " + to_string(there));
+  told_accepted_ = there;
+}
+
 void World::check_journal(bool power_lost) {
+  check_promises(power_lost);
   const auto& config = scenario_.definition.tune_config;
   if (disk_->journal().watermarks().accepted == Sequence())
     return;
