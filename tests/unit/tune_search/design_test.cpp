@@ -106,6 +106,23 @@ TEST_CASE("a condition on a constant is decided once and for all") {
   CHECK(!design.conditional());
 }
 
+TEST_CASE("a condition that every value keeps is none, unless its parameter may be missing") {
+  const ParamSpace space{{"kind", choice({"a", "b"})},
+                         {"part", when("kind", {"b"}, choice({1, 2}))},
+                         {"x", when("kind", {"a", "b"}, uniform(0, 1))},
+                         {"y", when("part", {1, 2}, uniform(0, 1))}};
+  const Design design(space);
+  CHECK(design.check_conditions({{"x", 0.5}}).has_value());
+  CHECK(design.complete_point({{"x", 0.5}}, 1, 0).value_or_throw().at("x") == Value(0.5));
+  CHECK(!design.check_conditions({{"y", 0.5}}).has_value());
+  CHECK(!design.check_conditions({{"kind", "a"}, {"y", 0.5}}).has_value());
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const Config config = design.sample(1, i, 0);
+    CHECK(config.contains("x"));
+    CHECK(config.contains("y") == (config.at("kind") == Value("b")));
+  }
+}
+
 TEST_CASE("configurations that lack a value or have a wrong one are not encoded") {
   const Design design(conditional());
   CHECK(!design.encode({{"booster", "tree"}}).has_value());

@@ -210,7 +210,10 @@ void Design::place(const ParamSpace::Leaf& leaf) {
       for (const Value& value : condition.values)
         if (const auto coordinate = parent->encode(value))
           gate.coordinates.push_back(*coordinate);
-      gates.push_back(std::move(gate));
+      const std::set<double> values(gate.coordinates.begin(), gate.coordinates.end());
+      const bool always = gates_[gate.axis].empty() && !optional_[gate.axis];
+      if (!always || values.empty() || values.size() != parent->count())  // else never closed
+        gates.push_back(std::move(gate));
       continue;
     }
     // A parent with a single value, which exists where its own gates let it.
