@@ -33,7 +33,7 @@ int main() {
   // Its state is data. An optimizer that restores it goes on exactly where this one stands.
   const std::string saved = to_json(optimizer.save());
   tune::Optimizer later(*tune::tpe(), context);
-  later.restore(parse_json(saved).value_or_throw()).value_or_throw();
+  later.restore(parse_json(saved, {.max_bytes = 1 << 30}).value_or_throw()).value_or_throw();
   return later.best()->metrics.at("loss").as_double() < 1 ? 0 : 1;
 }
 // [/program]

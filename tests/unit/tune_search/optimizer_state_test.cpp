@@ -5,10 +5,14 @@
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/tpe.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -48,7 +52,9 @@ std::string refusal(const Value& state, const SearchContext& own, const Searcher
   const Value before = optimizer.save();
   const Status status = optimizer.restore(state);
   if (status) {
-    CHECK(optimizer.save() == state);
+    Value saved = optimizer.save();
+    saved.as_map()["num_samples"] = state.as_map().at("num_samples");
+    CHECK(saved == state);
     return "";
   }
   CHECK(optimizer.save() == before);
@@ -73,7 +79,7 @@ TEST_CASE("states of something else are refused and change nothing") {
   CHECK(tell(busy_state()) == "");
   for (const Value& bad : {Value(), Value(3), Value(Map{}), Value(Map{{"searcher", "tpe"}})})
     CHECK(tell(bad).find("the state of an optimizer: its settings or the list") == 0);
-  for (const char* key : {"setting", "log", "exhausted"}) {
+  for (const char* key : {"setting", "num_samples", "log", "exhausted"}) {
     Value state = busy_state();
     state.as_map().erase(key);
     CHECK(tell(state) != "");
@@ -105,7 +111,7 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
         }).find("entry 4: x = 99.0: it does not lie in uniform(-1, 1)") != std::string::npos);
   CHECK(damage([](List& log) {
           part(log, 4, 1).as_map()["y"] = 1;
-        }).find("entry 4: the configuration has parameters that the space has not") !=
+        }).find("entry 4: the configuration has a parameter 'y' that the space has not") !=
         std::string::npos);
   CHECK(damage([](List& log) { part(log, 4, 1).as_map().erase("x"); }).find("'x' is missing") !=
         std::string::npos);
@@ -185,10 +191,98 @@ TEST_CASE("a search that was restored may become longer") {
     more.num_samples = 6;
     Optimizer longer(*searcher, more);
     longer.restore(parse_json(to_json(shorter.save())).value_or_throw()).value_or_throw();
+    CHECK(!longer.exhausted());
     CHECK(longer.ask()->config.at("n") == Value(4));
     CHECK(longer.ask(9).size() == 2);
     CHECK(longer.exhausted());
+    Optimizer equal(*searcher, more);
+    equal.restore(longer.save()).value_or_throw();
+    CHECK(equal.exhausted());
   }
+}
+
+TEST_CASE("of the reports of a trial only what searchers learn is kept, and all of the last one") {
+  const auto report = [](Optimizer& optimizer, TrialId id, int step) {
+    optimizer.report(id, static_cast<std::uint64_t>(step),
+                     {{"loss", 0.1 + step}, {"accuracy", 0.5}, {"time", Map{{"s", step}}}});
+  };
+  Optimizer optimizer(*tpe(), context());
+  const auto asked = optimizer.ask(3);
+  for (const auto& [id, config] : asked)
+    for (int step = 1; step <= 100; ++step)
+      report(optimizer, id, step);
+  optimizer.tell(asked[0].id, 1.0);
+  optimizer.tell_pruned(asked[1].id);
+  const Value state = optimizer.save();
+  CHECK(to_json(state).size() < 300 * 70 + 2'000);
+  const List& log = state.as_map().at("log").as_list();
+  const auto all = [&](const Value& entry) {
+    const List* parts = entry.get_if<List>();
+    return (*parts)[0] == Value("report") && (*parts)[2].as_map().find("accuracy") != nullptr;
+  };
+  CHECK(std::count_if(log.begin(), log.end(), all) == 2);
+  Optimizer restored(*tpe(), context());
+  restored.restore(parse_json(to_json(state)).value_or_throw()).value_or_throw();
+  CHECK(restored.save() == state);
+  for (const std::uint32_t trial : {1, 2})
+    CHECK(restored.trials().at(TrialId(trial)).metrics.at("time/s") == Value(100));
+  for (Optimizer* one : {&optimizer, &restored})
+    report(*one, asked[2].id, 101);
+  CHECK(restored.save() == optimizer.save());
+}
+
+/// A searcher as a user may write it, defects included.
+class Own final : public Searcher {
+public:
+  explicit Own(Config config) : config_(std::move(config)) {}
+
+  std::shared_ptr<bool> throws = std::make_shared<bool>(false);
+
+  std::string name() const override { return "own"; }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Own>(*this); }
+  Status setup(const SearchContext&) override { return ok(); }
+  Result<Suggestion> suggest(TrialId) const override { return Suggestion::of(config_); }
+  void record(TrialId, const Config&, const Value&) override {
+    if (*throws)
+      throw std::runtime_error("out of luck");
+  }
+  Value save() const override { return {}; }
+  Status restore(const Value&) override { return ok(); }
+
+private:
+  Config config_;
+};
+
+TEST_CASE("a suggestion that is no configuration of the space is refused when it is made") {
+  const auto refused = [](const Config& config, const std::string& why) {
+    Optimizer optimizer(Own(config), context());
+    const Value before = optimizer.save();
+    CHECK_THROWS_WITH_AS(
+        (void)optimizer.ask(),
+        doctest::Contains(("the searcher own suggests for trial 0 what is no configuration of the "
+                           "space: " +
+                           why)
+                              .c_str()),
+        Exception);
+    CHECK(optimizer.save() == before);
+  };
+  refused({{"x", 0.5}, {"n", 3}, {"y", 1}}, "the configuration has a parameter 'y'");
+  refused({{"x", 0.5}}, "'n' is missing");
+  refused({{"x", 1.5}, {"n", 3}}, "x = 1.5: ");
+}
+
+TEST_CASE("what a searcher throws while an optimizer is restored is an error that names it") {
+  const Own searcher({{"x", 0.5}, {"n", 3}});
+  Optimizer optimizer(searcher, context());
+  (void)optimizer.ask();
+  const Value state = optimizer.save();
+  *searcher.throws = true;
+  const Status status = optimizer.restore(state);
+  REQUIRE(!status);
+  CHECK(status.error().code() == ErrorCode::user_code);
+  CHECK(status.error().message() ==
+        "the state of an optimizer: entry 0: the searcher own throws: out of luck");
+  CHECK(optimizer.save() == state);
 }
 
 TEST_CASE("a large difference is shown in short") {

@@ -56,6 +56,7 @@ public:
   struct Counts {
     int setups = 0;
     int amended = 0;
+    bool throws = false;
   };
   explicit Counting(std::shared_ptr<Counts> counts) : counts_(std::move(counts)) {}
   std::string name() const override { return "counting"; }
@@ -64,6 +65,8 @@ public:
   }
   Status setup(const SearchContext& context) override {
     ++counts_->setups;
+    if (counts_->throws)
+      throw std::runtime_error("out of luck");
     return inner_->setup(context);
   }
   Result<Suggestion> suggest(TrialId trial) const override { return inner_->suggest(trial); }
@@ -97,6 +100,20 @@ TEST_CASE(
   study.optimize(booster, 60);
   CHECK(counts->setups == at_first);
   CHECK(counts->amended > 60);
+}
+
+TEST_CASE("what a searcher throws while a study is restored is an error, and nothing has changed") {
+  const auto counts = std::make_shared<Counting::Counts>();
+  Study study({.searcher = std::make_shared<Counting>(counts), .seed = 3});
+  study.optimize(booster, 10);
+  const Value state = study.save();
+  counts->throws = true;
+  const Status status = study.restore(state);
+  REQUIRE(!status);
+  CHECK(status.error().code() == ErrorCode::user_code);
+  CHECK(status.error().message().find("its searcher or scheduler throws: out of luck") !=
+        std::string::npos);
+  CHECK(study.save() == state);
 }
 
 TEST_CASE("the same name with another range takes what fits of the old results") {

@@ -104,6 +104,11 @@ std::optional<Optimizer::Asked> Optimizer::ask() {
     return begin(Suggestion::of(queue_.front()));
   const TrialId id(static_cast<std::uint32_t>(trials_.size()));
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
+  if (suggestion.kind == Suggestion::Kind::config)
+    if (const Status status = take_config(suggestion.config); !status)
+      throw Exception(ErrorCode::user_code,
+                      "the searcher " + searcher_->name() + " suggests for trial " + to_string(id) +
+                          " what is no configuration of the space: " + status.error().message());
   exhausted_ = suggestion.kind == Suggestion::Kind::exhausted;
   if (suggestion.kind != Suggestion::Kind::config)
     return std::nullopt;
@@ -154,9 +159,37 @@ void Optimizer::report(TrialId id, std::uint64_t step, Metrics metrics) {
                         std::to_string(last));
   check_result(metrics).with_context(where).value_or_throw();
   metrics[step_name] = step;
-  searcher_->on_result(id, metrics);
+  searcher_->on_result(id, learned(metrics));
+  shorten_report(id);
+  reports_[id] = log_.size();
   log_.push_back(List{"report", id.value, metrics});
   trial.metrics = std::move(metrics);
+}
+
+/// What searchers learn of a result on the way.
+Metrics Optimizer::learned(const Metrics& metrics) const {
+  Metrics some;
+  const auto take = [&](const std::string& name) {
+    if (const Value* value = metrics.find(name))
+      some.set(name, *value);
+  };
+  for (const Objective& objective : context_.objectives)
+    take(objective.metric);
+  for (const std::string& constraint : context_.constraints)
+    take(constraint);
+  take(std::string(step_name));
+  return some;
+}
+
+/// The last report of a trial has all metrics, because they may remain those of the trial; those
+/// before would only make the state larger.
+void Optimizer::shorten_report(TrialId id) {
+  const auto last = reports_.find(id);
+  if (last == reports_.end())
+    return;
+  Value& metrics = log_[last->second].as_list()[2];
+  metrics = learned(metrics.as_map());
+  reports_.erase(last);
 }
 
 void Optimizer::end(Trial& trial, Ending ending) {
@@ -170,6 +203,7 @@ void Optimizer::tell(TrialId id, Metrics metrics) {
   const std::string where = "trial " + to_string(id);
   check_result(metrics).with_context(where).value_or_throw();
   set_step(metrics, last_step(trial)).with_context(where).value_or_throw();
+  shorten_report(id);
   log_.push_back(List{"tell", id.value, metrics});
   trial.metrics = std::move(metrics);
   end(trial, Ending::finished);
@@ -187,12 +221,14 @@ void Optimizer::tell(TrialId id, double value) {
 
 void Optimizer::tell_pruned(TrialId id) {
   Trial& trial = pending(id);
+  reports_.erase(id);
   log_.push_back(List{"pruned", id.value});
   end(trial, Ending::stopped);
 }
 
 void Optimizer::tell_failed(TrialId id) {
   Trial& trial = pending(id);
+  reports_.erase(id);
   log_.push_back(List{"failed", id.value});
   end(trial, Ending::failed);
 }

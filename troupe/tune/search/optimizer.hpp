@@ -69,15 +69,18 @@ public:
   void add(KnownResult result);
 
   /// The next configuration. Nothing: there is none now; `exhausted` tells whether there will be
-  /// one when something was told.
+  /// one when something was told. user_code when a searcher of your own suggests what the space
+  /// does not know.
   [[nodiscard]] std::optional<Asked> ask();
   /// Up to `count` of them at once, for so many workers.
   [[nodiscard]] std::vector<Asked> ask(std::size_t count);
-  /// There will never be another configuration.
+  /// There will never be another configuration, as the last `ask` found. After `restore` with
+  /// another `num_samples` the next `ask` finds it out anew.
   [[nodiscard]] bool exhausted() const { return exhausted_; }
 
   /// A result on the way, after `step` = 1, 2, ... of the trial; steps may be left out, and each is
-  /// beyond the one before. For searchers that learn from them. Has all objectives and constraints.
+  /// beyond the one before. For searchers that learn from them. Has all objectives and constraints,
+  /// which are all that searchers get of it; other metrics are kept until the next result.
   void report(TrialId id, std::uint64_t step, Metrics metrics);
   /// It ended by itself, with these metrics. All objectives and constraints must be among them, as
   /// numbers; null stands for one that could not be measured, and is NaN: then the searcher takes
@@ -96,13 +99,16 @@ public:
   [[nodiscard]] const std::map<TrialId, Trial>& trials() const { return trials_; }
 
   /// Everything that is needed to go on, as data: what happened, and what the searcher had in mind.
-  /// `to_json` and `encode` write it.
+  /// `to_json` and `encode_value` write it. It grows with every call: by some 130 bytes of JSON a
+  /// trial of three parameters (with `gp`, which notes what it fitted, by more), and 70 a report
+  /// with one objective (200,000 reports: 14 MB). Beyond 16 MiB `parse_json` needs a larger
+  /// `JsonLimits::max_bytes`, beyond a million calls `max_entries`, too.
   [[nodiscard]] Value save() const;
   /// Goes on where `save` was called, with the same searcher, options and `SearchContext`, of which
   /// only `num_samples` may differ. Everything that happened happens again, except that nothing is
   /// suggested anew. corrupt for what is no such data or contradicts itself, naming the entry;
-  /// invalid_argument for other settings, naming the first that differs with both values. Then
-  /// nothing has changed.
+  /// invalid_argument for other settings, naming the first that differs with both values; user_code
+  /// when a searcher of your own throws. Then nothing has changed.
   [[nodiscard]] Status restore(const Value& state);
 
   /// What of the settings could not be used, in words: known results that do not fit the space.
@@ -114,9 +120,12 @@ private:
   void put(Config config);
   Trial& pending(TrialId id);
   void end(Trial& trial, Ending ending);
+  [[nodiscard]] Metrics learned(const Metrics& metrics) const;
+  void shorten_report(TrialId id);
   [[nodiscard]] Status check_result(const Metrics& metrics) const;
   [[nodiscard]] bool feasible(const Metrics& metrics) const;
   [[nodiscard]] Value setting() const;
+  [[nodiscard]] Value samples() const;
   [[nodiscard]] Status take(const Value& entry);
   [[nodiscard]] Status take_trial(const List& entry);
   [[nodiscard]] Status take_config(const Config& config) const;
@@ -126,7 +135,8 @@ private:
   std::unique_ptr<Searcher> searcher_;
   std::map<TrialId, Trial> trials_;
   std::deque<Config> queue_;
-  List log_;  ///< what happened; all else follows from it
+  List log_;                                ///< what happened; all else follows from it
+  std::map<TrialId, std::size_t> reports_;  ///< entry of the last one of each pending trial
   std::vector<std::string> warnings_;
   bool exhausted_ = false;
 };

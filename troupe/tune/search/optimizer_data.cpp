@@ -2,6 +2,7 @@
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -43,37 +44,48 @@ Value Optimizer::setting() const {
                   {"allow_repeats", context_.allow_repeats}}}};
 }
 
+Value Optimizer::samples() const {
+  return context_.num_samples ? Value(static_cast<std::int64_t>(*context_.num_samples)) : Value();
+}
+
 Value Optimizer::save() const {
-  return Map{{"setting", setting()}, {"log", log_}, {"exhausted", exhausted_}};
+  return Map{
+      {"setting", setting()}, {"num_samples", samples()}, {"log", log_}, {"exhausted", exhausted_}};
 }
 
 Status Optimizer::restore(const Value& state) {
   const Value* saved = detail::find_state(state, "setting");
   const List* log = detail::find_list(state, "log");
+  const Value* samples = detail::find_state(state, "num_samples");
   const Value* exhausted = detail::find_state(state, "exhausted");
-  if (saved == nullptr || !saved->is_map() || log == nullptr || exhausted == nullptr ||
-      !exhausted->is_bool())
+  if (saved == nullptr || !saved->is_map() || log == nullptr || samples == nullptr ||
+      !(samples->is_null() || samples->is_int()) || exhausted == nullptr || !exhausted->is_bool())
     return bad("its settings or the list of what happened are missing");
   if (const auto other = detail::difference(*saved, setting()))
     return Error(ErrorCode::invalid_argument,
                  "the optimizer was saved with " + *other +
                      ": restore it into one with the same searcher and SearchContext, of which "
                      "only num_samples may differ");
-  // Settings that were taken once are taken again.
-  Optimizer restored(*searcher_, context_);
-  for (std::size_t i = 0; i < log->size(); ++i) {
-    const std::string where = "entry " + std::to_string(i) + ": ";
-    try {
+  std::string where;
+  try {
+    // Settings that were taken once are taken again.
+    Optimizer restored(*searcher_, context_);
+    for (std::size_t i = 0; i < log->size(); ++i) {
+      where = "entry " + std::to_string(i) + ": ";
       const Status status = restored.take((*log)[i]);
       if (!status)
         return bad(where + status.error().message());
-    } catch (const Exception& e) {
-      return bad(where + e.error().message());
     }
+    // Whether a longer search has more to give is another question.
+    restored.exhausted_ = exhausted->as_bool() && *samples == this->samples();
+    restored.warnings_ = std::move(warnings_);
+    *this = std::move(restored);
+  } catch (const Exception& e) {
+    return bad(where + e.error().message());
+  } catch (const std::exception& e) {
+    return Error(ErrorCode::user_code, "the state of an optimizer: " + where + "the searcher " +
+                                           searcher_->name() + " throws: " + e.what());
   }
-  restored.exhausted_ = exhausted->as_bool();
-  restored.warnings_ = std::move(warnings_);
-  *this = std::move(restored);
   return ok();
 }
 
@@ -132,8 +144,12 @@ Status Optimizer::take_trial(const List& entry) {
 /// tried may break them.
 Status Optimizer::take_config(const Config& config) const {
   TROUPE_TRY(adopted, design_->adopt(config));
-  if (adopted.flatten().keys() != config.flatten().keys())
-    return Error(ErrorCode::corrupt, "the configuration has parameters that the space has not");
+  const Map known = adopted.flatten();
+  for (const std::string& path : config.flatten().keys())
+    if (known.find_key(path) == nullptr)
+      return Error(ErrorCode::corrupt,
+                   "the configuration has a parameter '" + path +
+                       "' that the space has not, or not with its other values");
   return ok();
 }
 

@@ -1,6 +1,8 @@
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/study/detail/study_state.hpp>
 
+#include <exception>
+#include <string>
 #include <utility>
 
 /// A study as data, and back.
@@ -78,6 +80,10 @@ Status StudyState::load(const Value& state) {
         return bad(where + status.error().message());
     } catch (const Exception& e) {
       return bad(where + e.error().message());
+    } catch (const std::exception& e) {
+      return Error(ErrorCode::user_code,
+                   "the state of a study: " + where +
+                       "its searcher or scheduler throws: " + std::string(e.what()));
     }
   }
   return ok();
