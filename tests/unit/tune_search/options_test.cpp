@@ -1,3 +1,4 @@
+#include <troupe/base/detail/json_text.hpp>
 #include <troupe/tune/search/bohb.hpp>
 #include <troupe/tune/search/brute_force.hpp>
 #include <troupe/tune/search/cmaes.hpp>
@@ -49,6 +50,19 @@ bool refuses(const Status& status, const std::string& searcher, const std::strin
   CHECK(message.find("it must be") != std::string::npos);
   return status.error().code() == ErrorCode::invalid_argument &&
          message.find("the searcher " + searcher + ", option " + option) == 0;
+}
+
+TEST_CASE("a long value is shown without its end, and no character is cut") {
+  std::string euros;
+  for (int i = 0; i < 100; ++i)
+    euros += "\xE2\x82\xAC";
+  for (const char* before : {"", "-", "--"}) {
+    const auto made = make_searcher("tpe", Map{{"model", before + euros}});
+    REQUIRE(!made);
+    const std::string& message = made.error().message();
+    CHECK(troupe::detail::is_valid_utf8(message));
+    CHECK(message.find("\xE2\x82\xAC...: it must be one of") != std::string::npos);
+  }
 }
 
 TEST_CASE("an option of another type, or that no option can have, is refused wherever it stands") {

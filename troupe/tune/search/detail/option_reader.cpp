@@ -1,29 +1,18 @@
 #include <troupe/base/detail/edit_distance.hpp>
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
+#include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace troupe::tune::detail {
-
-namespace {
-
-/// As a person would write it.
-std::string text_of(const Value& value) {
-  if (value.is_double() && !std::isfinite(value.as_double()))
-    return std::isnan(value.as_double()) ? "NaN" : value.as_double() > 0 ? "inf" : "-inf";
-  return to_json(value).substr(0, 100);
-}
-
-}  // namespace
 
 OptionReader::OptionReader(std::string searcher, const Value& options)
     : searcher_(std::move(searcher)), map_(options.get_if<Map>()) {
   if (map_ == nullptr && !options.is_null())
     error_ = Error(ErrorCode::invalid_argument, "the options of the searcher " + searcher_ +
-                                                    " must be a map, not " + text_of(options));
+                                                    " must be a map, not " + shown(options));
 }
 
 const Value* OptionReader::find(std::string_view name) {
@@ -34,7 +23,7 @@ const Value* OptionReader::find(std::string_view name) {
 void OptionReader::refuse(std::string_view name, const Value& value, const std::string& expected) {
   if (!error_)
     error_ = Error(ErrorCode::invalid_argument, "the searcher " + searcher_ + ", option " +
-                                                    std::string(name) + " = " + text_of(value) +
+                                                    std::string(name) + " = " + shown(value) +
                                                     ": it must be " + expected);
 }
 

@@ -3,6 +3,7 @@
 #include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -41,9 +42,13 @@ Place within(const Place& outer) {
           i < b.size() ? &b[i] : nullptr};
 }
 
-std::string shown(const Value* value) {
+}  // namespace
+
+std::string shown(const Value& value) {
   constexpr std::size_t most = 200;
-  std::string text = value != nullptr ? to_json(*value) : "nothing";
+  if (value.is_double() && !std::isfinite(value.as_double()))
+    return std::isnan(value.as_double()) ? "NaN" : value.as_double() > 0 ? "inf" : "-inf";
+  std::string text = to_json(value);
   if (text.size() <= most)
     return text;
   std::size_t end = most;
@@ -51,8 +56,6 @@ std::string shown(const Value* value) {
     --end;  // not in the middle of a character
   return text.substr(0, end) + "...";
 }
-
-}  // namespace
 
 std::optional<std::string> difference(const Value& saved, const Value& own) {
   if (saved == own)
@@ -65,7 +68,8 @@ std::optional<std::string> difference(const Value& saved, const Value& own) {
   };
   while (have_parts())
     place = within(place);
-  return place.name + " = " + shown(place.saved) + ", and here it is " + shown(place.own);
+  const auto text = [](const Value* value) { return value != nullptr ? shown(*value) : "nothing"; };
+  return place.name + " = " + text(place.saved) + ", and here it is " + text(place.own);
 }
 
 Error incomplete_state(const std::string& searcher) {

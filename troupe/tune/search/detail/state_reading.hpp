@@ -32,6 +32,9 @@ inline constexpr std::uint64_t most_trials = std::uint64_t{UINT32_MAX} + 1;
 [[nodiscard]] std::optional<std::uint64_t> find_count(const Value& state, std::string_view key,
                                                       std::uint64_t most);
 
+/// A value as a person would write it in a message; the end of a long one is left out.
+[[nodiscard]] std::string shown(const Value& value);
+
 /// Where settings that were saved differ from those of now, as the tail of a sentence: "seed = 1,
 /// and here it is 2". Names the first and innermost place. Nothing: they are equal.
 [[nodiscard]] std::optional<std::string> difference(const Value& saved, const Value& own);
