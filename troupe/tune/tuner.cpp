@@ -90,6 +90,20 @@ Result<ExperimentSpec> stored_spec(const fs::path& dir) {
                                          ", although events are. Restore the folder from a backup");
 }
 
+/// An earlier version may have taken what this one refuses.
+Status check_stored_space(const fs::path& dir, const ExperimentSpec& spec) {
+  const auto context = search_context(spec);
+  if (context)
+    return ok();
+  return Error(context.error().code(),
+               "the experiment in '" + dir.string() +
+                   "' was made by a version that allowed what this one refuses: " +
+                   context.error().message() +
+                   ". It cannot go on: start it anew, under another name and without that; with "
+                   "TuneConfig.known_results = ResultGrid::open(\"" +
+                   dir.string() + "\").known_results() it learns from what was found");
+}
+
 void tell_notes(const OpenedStore& store) {
   for (const std::string& note : store.notes)
     log::warning(note);
@@ -234,6 +248,8 @@ private:
     TROUPE_TRY(resume, resume_config(*restore_));
     TROUPE_RETURN_IF_ERROR(check_location());
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::existing}));
+    TROUPE_TRY(spec, read_spec(*store.journal));
+    TROUPE_RETURN_IF_ERROR(check_stored_space(dir_, spec));
     const Searcher* searcher = restore_->search_alg.get();
     TROUPE_TRY(mended, detail::mend_rows(*store.journal, searcher, restore_->scheduler.get(),
                                          real_clock().wall_ms()));

@@ -218,3 +218,39 @@ TEST_CASE("two runs of one experiment at a time are refused") {
   check_throws(ErrorCode::unavailable, "", [&] { (void)second.fit(); });
   CHECK(live.stop().interrupted());
 }
+
+TEST_CASE("an experiment whose space is refused by now says so, and its results are of use") {
+  Lab lab;
+  const auto options = [&](const std::string& name) {
+    return tune::TunerOptions{
+        .param_space = {{"to", 2}, {"x", tune::uniform(0, 1)}, {"k", tune::choice({"a", "b"})}},
+        .tune_config = {.metric = "count", .mode = Mode::max, .num_samples = 3},
+        .run_config = lab.run(Isolation::thread, name)};
+  };
+  REQUIRE(tune::Tuner(lab.runtime, "counting", options("test")).fit().num_terminated() == 3);
+  {
+    auto store = open_store({.experiment_dir = lab.dir()}).value_or_throw();
+    auto spec = tune::read_spec(*store.journal).value_or_throw();
+    spec.param_space =
+        tune::ParamSpace{
+            {"to", 2}, {"x", tune::uniform(0, 1)}, {"k", tune::choice({"a", "a", "b"})}}
+            .to_value();
+    WriteSet older{encode(tune::EventRecord{.body = tune::RowsRestored{}}), {}};
+    older.rows.push_back({Table::experiment, std::string(keys::experiment_spec), encode(spec)});
+    store.journal->append({&older, 1}).value_or_throw();
+    store.journal->close().value_or_throw();
+  }
+  auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
+  check_throws(ErrorCode::invalid_argument,
+               "the experiment in '" + lab.dir().string() +
+                   "' was made by a version that allowed what this one refuses: param_space, key "
+                   "'k'",
+               [&] { (void)tuner.fit(); });
+  check_throws(ErrorCode::invalid_argument, "It cannot go on: start it anew",
+               [&] { (void)tuner.fit(); });
+
+  auto anew = options("anew");
+  anew.tune_config.known_results = tune::ResultGrid::open(lab.dir()).known_results();
+  CHECK(anew.tune_config.known_results.size() == 3);
+  CHECK(tune::Tuner(lab.runtime, "counting", anew).fit().num_terminated() == 3);
+}

@@ -130,7 +130,29 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
         }).find("entry 5: ") != std::string::npos);
   CHECK(refusal([](List& log) {
           log[5] = List{"tell", 0, 1, List{1.0}};
-        }).find("entry 5: no call leaves such an entry") != std::string::npos);
+        }).find("entry 5: no call leaves such an entry; it is not what save() gave: restore") !=
+        std::string::npos);
+}
+
+TEST_CASE("a study that an earlier version allowed is refused with what to do") {
+  Study study({.seed = 2});
+  go_on(study, {}, 1);
+  const auto refusal = [&](const auto& change) {
+    Value old = study.save();
+    change(old.as_map()["study"].as_list());
+    const Status status = study.restore(old);
+    REQUIRE(!status);
+    CHECK(status.error().message().find(
+              "or an earlier version took what this one refuses: restore another copy of it, or "
+              "begin the study anew") != std::string::npos);
+    return status.error().message();
+  };
+  CHECK(refusal([](List& log) {
+          log.insert(log.begin() + 5, log[4]);
+        }).find("entry 5: trial 0, step 1") != std::string::npos);
+  CHECK(refusal([](List& log) {
+          log[3].as_list()[3] = choice({"a", "a", 2, nullptr}).to_value();
+        }).find("the value \"a\" comes twice") != std::string::npos);
 }
 
 TEST_CASE("a study is restored by another seed with an error that has both") {

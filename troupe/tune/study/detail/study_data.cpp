@@ -9,9 +9,14 @@
 namespace troupe::tune::detail {
 namespace {
 
-Error bad(const std::string& what) {
-  return Error(ErrorCode::corrupt, "the state of a study: " + what +
-                                       "; it is not what save() gave: restore another copy of it");
+constexpr auto not_given = "it is not what save() gave: restore another copy of it";
+/// Of data in order with a call that is refused.
+constexpr auto not_taken =
+    "it is not what save() gave, or an earlier version took what this one refuses: restore another "
+    "copy of it, or begin the study anew";
+
+Error bad(const std::string& what, const char* why = not_given) {
+  return Error(ErrorCode::corrupt, "the state of a study: " + what + "; " + why);
 }
 
 Error not_an_entry() {
@@ -79,7 +84,7 @@ Status StudyState::load(const Value& state) {
       if (!status)
         return bad(where + status.error().message());
     } catch (const Exception& e) {
-      return bad(where + e.error().message());
+      return bad(where + e.error().message(), not_taken);
     } catch (const std::exception& e) {
       return Error(ErrorCode::user_code,
                    "the state of a study: " + where +
