@@ -2,6 +2,7 @@
 #include <troupe/tune/search/lipo.hpp>
 #include <troupe/tune/search/random_search.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -145,6 +146,39 @@ TEST_CASE("what dlib's object knows is made again from the calls, whatever happe
               searcher->suggest(next).value_or_throw().config);
     }
   }
+}
+
+TEST_CASE("lipo learns from what was tried instead of what it suggested, also after a restart") {
+  const SearchContext context = context_of({{"x", uniform(0, 1)}});
+  const auto searcher = ready(context);
+  // Two trials are open at a time.
+  std::vector<double> tried;
+  for (std::uint32_t trial = 0; trial < 20; ++trial) {
+    const Suggestion next = searcher->suggest(TrialId(trial)).value_or_throw();
+    searcher->record(TrialId(trial), next.config, next.note);
+    tried.push_back(1 - number(next.config, "x"));
+    if (trial == 0)
+      continue;
+    const double x = tried[trial - 1];
+    searcher->amend(TrialId(trial - 1), {{"x", x}});
+    const auto amended = ready(context);
+    amended->restore(searcher->save()).value_or_throw();
+    REQUIRE(amended->suggest(TrialId(trial + 1)).value_or_throw().config ==
+            searcher->suggest(TrialId(trial + 1)).value_or_throw().config);
+    const Metrics metrics{{"loss", std::pow(x - 0.1, 2)}, {"training_iteration", 1}};
+    searcher->on_complete(TrialId(trial - 1), Ending::finished, &metrics);
+    const auto over = ready(context);
+    over->restore(searcher->save()).value_or_throw();
+    REQUIRE(over->suggest(TrialId(trial + 1)).value_or_throw().config ==
+            searcher->suggest(TrialId(trial + 1)).value_or_throw().config);
+  }
+  double nearest = 1;
+  for (std::uint32_t trial = 20; trial < 24; ++trial) {
+    const Suggestion next = searcher->suggest(TrialId(trial)).value_or_throw();
+    searcher->record(TrialId(trial), next.config, next.note);
+    nearest = std::min(nearest, std::abs(number(next.config, "x") - 0.1));
+  }
+  CHECK(nearest < 0.05);
 }
 
 TEST_CASE("sixty-four workers get different points, and equal results are survived") {

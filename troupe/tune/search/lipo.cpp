@@ -8,7 +8,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -142,8 +141,19 @@ protected:
       return;
     const Call call{observation.trial, true, static_cast<std::uint32_t>(dropped)};
     calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(place), call);
-    asked_.insert(observation.trial);
+    asked_.emplace(observation.trial, observation.point);
     take_ahead(place, call);
+  }
+
+  /// dlib can not be told of another point than the one that it asked for. What a trial did not
+  /// need of that one does no harm: there it has the same value.
+  void amended(const Observation& observation) override {
+    const auto found = asked_.find(observation.trial);
+    if (found == asked_.end())
+      return;
+    for (std::size_t i = 0; i < found->second.size(); ++i)
+      if (detail::exists(observation.point[i]) && observation.point[i] != found->second[i])
+        return begin_anew();
   }
 
   void observed(const Observation& observation) override {
@@ -282,7 +292,7 @@ private:
   std::uint64_t epoch_ = 0;             ///< counts how often it began anew
   std::vector<TrialId> known_;          ///< what it began with
   std::vector<Call> calls_;             ///< since then
-  std::set<TrialId> asked_;             ///< by those calls, and running
+  std::map<TrialId, Point> asked_;      ///< by those calls, and running: where
   mutable std::unique_ptr<Live> live_;  ///< never shows
 };
 
@@ -314,7 +324,7 @@ std::unique_ptr<Live> Lipo::fresh() const {
 
 Status Lipo::restore_model(const Value& state) {
   const Error bad = detail::incomplete_state(name());
-  const auto epoch = detail::find_count(state, "epoch", history().over() + 1);
+  const auto epoch = detail::find_count(state, "epoch", 2 * history().size() + 1);
   const List* known = detail::find_list(state, "known");
   const List* calls = detail::find_list(state, "calls");
   if (!epoch || *epoch == 0 || known == nullptr || calls == nullptr)
@@ -331,7 +341,7 @@ Status Lipo::restore_model(const Value& state) {
     restored_known.push_back(observation->trial);
   }
   std::vector<Call> restored;
-  std::set<TrialId> asked;
+  std::map<TrialId, Point> asked;
   for (const Value& value : *calls) {
     const List* parts = value.get_if<List>();
     const bool whole = parts != nullptr && parts->size() == 3 && (*parts)[1].is_bool();
@@ -341,7 +351,8 @@ Status Lipo::restore_model(const Value& state) {
     const Observation* observation = observation_of((*parts)[0]);
     const bool ask = (*parts)[1].as_bool();
     if (observation == nullptr || (!ask && !observation->over()) ||
-        !(ask ? asked.insert(observation->trial).second : asked.erase(observation->trial) > 0))
+        !(ask ? asked.emplace(observation->trial, observation->point).second
+              : asked.erase(observation->trial) > 0))
       return bad;
     restored.push_back({observation->trial, ask, static_cast<std::uint32_t>(*dropped)});
   }
