@@ -93,11 +93,12 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   spec.written_by = version_string;
   spec.seed = tune.seed.value_or(definition.seed);
   copy_tune_config(tune, spec);
-  TROUPE_TRY(points, detail::adopt_points(definition.param_space, tune.points_to_evaluate,
+  const detail::Design design(definition.param_space);
+  TROUPE_TRY(points, detail::adopt_points(design, tune.points_to_evaluate,
                                           "TuneConfig.points_to_evaluate"));
   spec.points_to_evaluate = std::move(points);
   // What does not fit is told by `Tuner`, which may log.
-  (void)detail::adopt_known_results(definition.param_space, objectives_of(spec), spec.constraints,
+  (void)detail::adopt_known_results(design, objectives_of(spec), spec.constraints,
                                     spec.known_results);
   copy_run_config(definition.run_config, spec);
   const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();

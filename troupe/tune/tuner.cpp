@@ -229,8 +229,8 @@ private:
     const Searcher* searcher = options_.tune_config.search_alg.get();
     TROUPE_TRY(plan, plan_of(spec, searcher));
     auto known = options_.tune_config.known_results;
-    const auto left_out = detail::adopt_known_results(options_.param_space, objectives_of(spec),
-                                                      spec.constraints, known);
+    const auto left_out = detail::adopt_known_results(detail::Design(options_.param_space),
+                                                      objectives_of(spec), spec.constraints, known);
     TROUPE_TRY(loop, TrialLoop::create(std::move(spec), searcher,
                                        options_.tune_config.scheduler.get(), environment()));
     TROUPE_RETURN_IF_ERROR(check_location());

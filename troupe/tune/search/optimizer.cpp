@@ -41,10 +41,10 @@ Optimizer::Optimizer(const Searcher& searcher, SearchContext context)
   detail::check_objectives(context_.objectives, "SearchContext.objectives").value_or_throw();
   detail::check_constraints(context_.constraints, "SearchContext.constraints").value_or_throw();
   context_.points_to_evaluate =
-      detail::adopt_points(context_.space, std::move(context_.points_to_evaluate),
+      detail::adopt_points(*design_, std::move(context_.points_to_evaluate),
                            "SearchContext.points_to_evaluate")
           .value_or_throw();
-  if (auto left_out = detail::adopt_known_results(context_.space, context_.objectives,
+  if (auto left_out = detail::adopt_known_results(*design_, context_.objectives,
                                                   context_.constraints, context_.known_results))
     warnings_.push_back(std::move(*left_out));
   searcher_->setup(context_).value_or_throw();

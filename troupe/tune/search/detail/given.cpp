@@ -88,9 +88,8 @@ Result<Config> adopt_point(const Design& design, Config point) {
   return point;
 }
 
-Result<std::vector<Config>> adopt_points(const ParamSpace& space, std::vector<Config> points,
+Result<std::vector<Config>> adopt_points(const Design& design, std::vector<Config> points,
                                          const std::string& setting) {
-  const Design design(space);
   for (std::size_t i = 0; i < points.size(); ++i) {
     auto adopted = adopt_point(design, std::move(points[i]));
     if (!adopted)
@@ -107,16 +106,15 @@ Result<Config> adopt_whole(const Design& design, Config config) {
   return whole;
 }
 
-std::optional<std::string> adopt_known_results(const ParamSpace& space,
+std::optional<std::string> adopt_known_results(const Design& design,
                                                const std::vector<Objective>& objectives,
                                                const std::vector<std::string>& constraints,
                                                std::vector<KnownResult>& results) {
-  const Design design(space);
   std::vector<KnownResult> fitting;
   std::string first;
   for (std::size_t i = 0; i < results.size(); ++i) {
     auto config = design.adopt(results[i].config);
-    Status status = config ? check_rules(space, *config) : Status(config.error());
+    Status status = config ? check_rules(design.space(), *config) : Status(config.error());
     if (status)
       status = check_known(results[i], objectives, constraints);
     if (status) {

@@ -29,7 +29,7 @@ namespace troupe::tune::detail {
 [[nodiscard]] Result<Config> adopt_point(const Design& design, Config point);
 
 /// All of them; the error names the point by `setting` and number.
-[[nodiscard]] Result<std::vector<Config>> adopt_points(const ParamSpace& space,
+[[nodiscard]] Result<std::vector<Config>> adopt_points(const Design& design,
                                                        std::vector<Config> points,
                                                        const std::string& setting);
 
@@ -40,7 +40,7 @@ namespace troupe::tune::detail {
 /// fit its space, objectives and constraints are removed; how many these were, and why the first of
 /// them, is the answer. Nothing: all fit.
 [[nodiscard]] std::optional<std::string> adopt_known_results(
-    const ParamSpace& space, const std::vector<Objective>& objectives,
+    const Design& design, const std::vector<Objective>& objectives,
     const std::vector<std::string>& constraints, std::vector<KnownResult>& results);
 
 }  // namespace troupe::tune::detail
