@@ -1,9 +1,6 @@
-#include <troupe/base/log.hpp>
-
-#include <mutex>
-
 #include <doctest/doctest.h>
 #include <tests/integration/actors/fixture.hpp>
+#include <tests/support/captured_log.hpp>
 
 // Calls of user code that never end, one of each kind, in processes and threads.
 
@@ -160,19 +157,11 @@ TEST_CASE("an endless cleanup before another object is ended by step_timeout") {
 
 TEST_CASE("an endless cleanup at the end of a worker has the grace time, and is told") {
   for (const Isolation isolation : both) {
-    std::mutex mutex;
-    std::string told;
-    const log::ScopedSink sink(
-        [&](const log::Record& record) {
-          const std::lock_guard lock(mutex);
-          told += log::format_line(record, log::Format::text) + '\n';
-        },
-        log::Level::warning);
+    const CapturedLog told;
     HangingStage stage(isolation);
     stage.add("Hangs", {{"in", "cleanup"}});
     REQUIRE(stage.play());
     CHECK(stage.loop.outcomes[0].ended == "stopped");
-    const std::lock_guard lock(mutex);
-    CHECK_MESSAGE(has(told, "did not end when it was told to"), told);
+    CHECK_MESSAGE(has(told.text(), "did not end when it was told to"), told.text());
   }
 }

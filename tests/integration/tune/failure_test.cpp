@@ -1,10 +1,9 @@
 #include <troupe/base/fault_point.hpp>
-#include <troupe/base/log.hpp>
 
 #include <cstdlib>
-#include <mutex>
 
 #include <tests/integration/tune/lab.hpp>
+#include <tests/support/captured_log.hpp>
 #include <tests/support/instrumented.hpp>
 
 using namespace troupe;
@@ -115,22 +114,14 @@ TEST_CASE("a cleanup that throws is told, and harms nothing") {
   for (const Isolation isolation : isolations) {
     CAPTURE(static_cast<int>(isolation));
     Lab lab;
-    std::mutex mutex;
-    std::string told;
-    const log::ScopedSink sink(
-        [&](const log::Record& record) {
-          const std::lock_guard lock(mutex);
-          told += log::format_line(record, log::Format::text) + '\n';
-        },
-        log::Level::warning);
+    const CapturedLog told;
     const auto results =
         tune::Tuner(lab.runtime, "Misbehaves",
                     {.param_space = {{"do", "fail in cleanup"}}, .run_config = lab.run(isolation)})
             .fit();
     CHECK(results.num_terminated() == 1);
-    const std::lock_guard lock(mutex);
-    CHECK_MESSAGE(has(told, "cleanup"), told);
-    CHECK_MESSAGE(has(told, "the lock file is gone"), told);
+    CHECK_MESSAGE(has(told.text(), "cleanup"), told.text());
+    CHECK_MESSAGE(has(told.text(), "the lock file is gone"), told.text());
   }
 }
 

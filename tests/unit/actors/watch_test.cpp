@@ -1,10 +1,10 @@
 #include <troupe/actors/detail/watch.hpp>
-#include <troupe/base/log.hpp>
 
 #include <string>
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <tests/support/captured_log.hpp>
 
 using namespace troupe;
 using namespace troupe::detail;
@@ -118,13 +118,10 @@ TEST_CASE("where every step is long not every step is told, but one that is long
 }
 
 TEST_CASE("the warning of a long call names the trial, the call and the setting") {
-  std::string told;
-  const log::ScopedSink sink(
-      [&](const log::Record& record) { told += log::format_line(record, log::Format::text); },
-      log::Level::warning);
+  const testing::CapturedLog told;
   warn_of_long_call(WorkerId(4), {UserActivity::prepare, 1, 0, 11min, trial}, "setup_timeout");
   for (const char* part : {"FailureConfig.setup_timeout", "trial=3.1", "call=setup", "660"})
-    CHECK_MESSAGE(told.find(part) != std::string::npos, told);
+    CHECK_MESSAGE(told.text().find(part) != std::string::npos, told.text());
 }
 
 TEST_CASE("a function whose trial is over has the grace time, whatever the limit of a step") {
