@@ -43,6 +43,8 @@ Status check(const CheckpointConfig& config, bool is_function, bool saves_checkp
   if (config.checkpoint_frequency < 0)
     return wrong("CheckpointConfig.checkpoint_frequency",
                  is(config.checkpoint_frequency) + "must be 0 (never) or a number of iterations");
+  if (config.checkpoint_score_order > enum_last(config.checkpoint_score_order))
+    return wrong("CheckpointConfig.checkpoint_score_order", "it must be Mode::min or Mode::max");
   if (is_function && config.checkpoint_frequency > 0)
     return wrong("CheckpointConfig.checkpoint_frequency",
                  "a function trainable saves by itself: pass a checkpoint to report() and leave "
@@ -76,7 +78,7 @@ Status check_resources(const ResourceRequest& request) {
 Status check(const TuneConfig& config) {
   if (config.metric.size() > limits::max_key_bytes)
     return wrong("TuneConfig.metric", "the name is too long");
-  if (config.mode != Mode::min && config.mode != Mode::max)
+  if (config.mode > enum_last(config.mode))
     return wrong("TuneConfig.mode", "it must be Mode::min or Mode::max");
   if (config.metric.empty() && !config.more_objectives.empty())
     return wrong("TuneConfig.more_objectives", "set TuneConfig.metric, the first objective, too");

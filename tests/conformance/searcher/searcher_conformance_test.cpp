@@ -151,6 +151,19 @@ TEST_CASE("brute force serves the finite ones of these spaces") {
   CHECK(finite == 5);
 }
 
+TEST_CASE("every searcher refuses an objective whose mode is none") {
+  for (const Subject& subject : subjects()) {
+    const SearchContext wrong{.space = {{"n", randint(0, 9)}},
+                              .objectives = {{"loss", static_cast<Mode>(2)}}};
+    const auto searcher = subject.searcher->clone();
+    CAPTURE(subject.name);
+    const Status status = searcher->setup(wrong);
+    REQUIRE(!status);
+    CHECK(status.error().message().find(
+              "SearchContext.objectives: the mode of the metric 'loss'") != std::string::npos);
+  }
+}
+
 TEST_CASE("the suite notices each broken rule") {
   CHECK(all_broken(Careless(Careless::Rule::none), true) == "");
   CHECK(all_broken(Careless(Careless::Rule::none)).find("comes twice") != std::string::npos);

@@ -219,6 +219,8 @@ TEST_CASE("impossible options are refused with the remedy") {
   CHECK(setup_error({}, "").find("TuneConfig.metric") != std::string::npos);
   CHECK(setup_error({.metric = "other"}).find("leave out AshaOptions.metric") != std::string::npos);
   CHECK(setup_error({.metric = "other"}, "") == "");
+  CHECK(setup_error({.mode = static_cast<Mode>(2)}).find("Mode::min or Mode::max") !=
+        std::string::npos);
 }
 
 TEST_CASE("a scheduler is made again from its stored options") {

@@ -40,6 +40,14 @@ TEST_CASE("impossible numbers of the tune configuration are refused by name") {
         std::string::npos);
   CHECK(error_of(check(TuneConfig{.mode = static_cast<Mode>(7)})).find("mode") !=
         std::string::npos);
+  CHECK(error_of(check(TuneConfig{.metric = "loss",
+                                  .more_objectives = {{"size", static_cast<Mode>(7)}}}))
+            .find("TuneConfig.more_objectives: the mode of the metric 'size' is 7") !=
+        std::string::npos);
+  CHECK(error_of(
+            check(RunConfig{.checkpoint_config = {.checkpoint_score_order = static_cast<Mode>(7)}},
+                  false))
+            .find("checkpoint_score_order") != std::string::npos);
 }
 
 TEST_CASE("without num_samples there is one, or all of them with a search that enumerates") {

@@ -363,6 +363,9 @@ TEST_CASE("objectives and constraints have names, each once") {
         }).find("SearchContext.objectives: the metric 'loss' is an objective twice") == 0);
   CHECK(refusal([](SearchContext& c) { c.objectives.push_back({}); }).find("is empty") !=
         std::string::npos);
+  CHECK(refusal([](SearchContext& c) { c.objectives[0].mode = static_cast<Mode>(2); }) ==
+        "SearchContext.objectives: the mode of the metric 'loss' is 2; it must be Mode::min "
+        "or Mode::max");
   CHECK(refusal([](SearchContext& c) {
           c.constraints.push_back("memory");
         }).find("SearchContext.constraints: the metric 'memory' is a constraint twice") == 0);

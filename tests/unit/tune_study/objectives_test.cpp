@@ -75,6 +75,16 @@ TEST_CASE("so many values as there are objectives, or an error that says how man
   CHECK(one.trials()[0].ending == Ending::failed);
 }
 
+TEST_CASE("a mode that is none is refused when the study is made") {
+  const auto none = static_cast<Mode>(2);
+  CHECK_THROWS_WITH_AS(Study({.mode = none}),
+                       doctest::Contains("StudyOptions::mode: the mode of the metric 'value' is 2"),
+                       Exception);
+  CHECK_THROWS_WITH_AS(Study({.modes = {Mode::min, none}}),
+                       doctest::Contains("StudyOptions::modes: the mode of the metric 'value_1'"),
+                       Exception);
+}
+
 TEST_CASE("what cannot serve several objectives is refused with the reason") {
   StudyOptions options = two_options;
   options.scheduler = asha();

@@ -98,9 +98,12 @@ Status Asha::setup(const ScheduleContext& context) {
   if (options_.brackets > times.size())
     return wrong("brackets is " + std::to_string(options_.brackets) + ", but only " +
                  std::to_string(times.size()) + " have a rung up to max_t");
+  const Mode mode = options_.mode.value_or(context.mode);
+  if (mode > enum_last(mode))
+    return wrong("the mode of the metric '" + metric + "' must be Mode::min or Mode::max");
   context_ = context;
   metric_ = metric;
-  mode_ = options_.mode.value_or(context.mode);
+  mode_ = mode;
   live_.clear();
   brackets_.assign(options_.brackets, {});
   for (std::size_t s = 0; s < brackets_.size(); ++s)

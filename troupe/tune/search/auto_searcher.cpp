@@ -2,6 +2,7 @@
 #include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/gp.hpp>
 #include <troupe/tune/search/tpe.hpp>
@@ -75,6 +76,8 @@ public:
 
   Status setup(const SearchContext& context) override {
     TROUPE_RETURN_IF_ERROR(context.space.check());
+    TROUPE_RETURN_IF_ERROR(
+        detail::check_objectives(context.objectives, "SearchContext.objectives"));
     context_ = context;
     members_.clear();
     heir_.reset();

@@ -1,5 +1,6 @@
 #include <troupe/base/crc32c.hpp>
 #include <troupe/tune/search/basic_variant.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 
 #include <algorithm>
@@ -69,6 +70,7 @@ std::unique_ptr<Searcher> BasicVariant::clone() const {
 
 Status BasicVariant::setup(const SearchContext& context) {
   TROUPE_RETURN_IF_ERROR(context.space.check());
+  TROUPE_RETURN_IF_ERROR(detail::check_objectives(context.objectives, "SearchContext.objectives"));
   *this = BasicVariant();
   seed_ = context.seed;
   points_ = context.points_to_evaluate;

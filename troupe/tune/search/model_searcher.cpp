@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
 
@@ -60,6 +61,7 @@ Error no_objective(const std::string& name) {
 
 Status ModelSearcher::setup(const SearchContext& context) {
   TROUPE_RETURN_IF_ERROR(context.space.check());
+  TROUPE_RETURN_IF_ERROR(detail::check_objectives(context.objectives, "SearchContext.objectives"));
   if (needs_objective() && context.objectives.empty())
     return no_objective(name());
   if (context.objectives.size() > max_objectives())

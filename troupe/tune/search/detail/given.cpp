@@ -46,8 +46,13 @@ Status check_known(const KnownResult& known, const std::vector<Objective>& objec
 
 Status check_objectives(const std::vector<Objective>& objectives, const std::string& setting) {
   std::vector<std::string> names;
-  for (const Objective& objective : objectives)
+  for (const Objective& objective : objectives) {
+    if (objective.mode > enum_last(objective.mode))
+      return refused(setting + ": the mode of the metric '" + objective.metric + "' is " +
+                     std::to_string(static_cast<int>(objective.mode)) +
+                     "; it must be Mode::min or Mode::max");
     names.push_back(objective.metric);
+  }
   return check_names(names, setting, "an objective");
 }
 

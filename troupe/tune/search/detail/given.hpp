@@ -12,7 +12,8 @@
 /// The space is checked; errors are invalid_argument.
 namespace troupe::tune::detail {
 
-/// Each objective has a name, and no two of them the same; `setting` says where they were given.
+/// Each objective has a name, no two of them the same, and a mode; `setting` says where they were
+/// given.
 [[nodiscard]] Status check_objectives(const std::vector<Objective>& objectives,
                                       const std::string& setting);
 /// The same for constraints.

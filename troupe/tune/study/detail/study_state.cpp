@@ -1,5 +1,6 @@
 #include <troupe/base/crc32c.hpp>
 #include <troupe/serialization/json.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/tpe.hpp>
 #include <troupe/tune/study/detail/study_state.hpp>
 
@@ -39,6 +40,9 @@ StudyState::StudyState(StudyOptions options)
     : options_(std::move(options)), objectives_(objectives_of(options_)) {
   if (!options_.searcher)
     options_.searcher = tpe();
+  check_objectives(objectives_,
+                   options_.modes.empty() ? "StudyOptions::mode" : "StudyOptions::modes")
+      .value_or_throw();
   for (const std::string& name : options_.constraints) {
     if (name.empty() ||
         std::count(options_.constraints.begin(), options_.constraints.end(), name) > 1)
