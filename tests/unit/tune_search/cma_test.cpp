@@ -304,9 +304,9 @@ Data quadratic(Index points) {
 TEST_CASE("a regression of enough points finds the quadratic that they come from") {
   const Data data = quadratic(40);
   const auto model =
-      QuadraticModel::fit(data.coordinates, MatrixXd(0, 40), data.values, data.weights);
+      QuadraticModel::fit(data.coordinates, MatrixXd(0, 40), data.values, data.weights, 4);
   REQUIRE(model.has_value());
-  const auto with = QuadraticModel::fit(data.coordinates, data.extra, data.values, data.weights);
+  const auto with = QuadraticModel::fit(data.coordinates, data.extra, data.values, data.weights, 4);
   REQUIRE(with.has_value());
   // Minimum of the quadratic: 2 (x - 1) + y = 0, 8 (y + 2) + x = 0.
   const VectorXd minimum = with->minimiser().value();
@@ -314,33 +314,34 @@ TEST_CASE("a regression of enough points finds the quadratic that they come from
   CHECK(minimum[1] == doctest::Approx(-34 / 15.0).epsilon(0.05));
   const VectorXd both = with->predict(MatrixXd::Constant(2, 2, 0.3), MatrixXd::Identity(2, 2));
   CHECK(both[0] - both[1] == doctest::Approx(4).epsilon(0.15));
-  CHECK(std::fabs(with->left_out(4)[3] - data.values[3]) < 1);
+  CHECK(std::fabs(with->left_out()[3] - data.values[3]) < 1);
 }
 
 TEST_CASE("what a regression predicts for a point left out is what a fit without it predicts") {
   const Data data = quadratic(30);
   const MatrixXd none(0, 30);
-  const auto all = QuadraticModel::fit(data.coordinates, none, data.values, data.weights);
+  const auto all = QuadraticModel::fit(data.coordinates, none, data.values, data.weights, 4);
   const auto rest = QuadraticModel::fit(data.coordinates.rightCols(29), none.rightCols(29),
-                                        data.values.tail(29), data.weights.tail(29));
+                                        data.values.tail(29), data.weights.tail(29), 0);
   REQUIRE((all && rest));
   const VectorXd predicted = rest->predict(data.coordinates.leftCols(1), MatrixXd(0, 1));
-  CHECK(all->left_out(1)[0] == doctest::Approx(predicted[0]).epsilon(1e-5));
+  CHECK(all->left_out()[0] == doctest::Approx(predicted[0]).epsilon(1e-5));
 }
 
 TEST_CASE(
     "too few points or too many coordinates give no regression, and a saddle has no minimum") {
   const Data data = quadratic(3);
-  CHECK(!QuadraticModel::fit(data.coordinates, MatrixXd(0, 3), data.values, data.weights));
+  CHECK(!QuadraticModel::fit(data.coordinates, MatrixXd(0, 3), data.values, data.weights, 0));
   CHECK(QuadraticModel::useful_points(41, 0) == 0);
   CHECK(QuadraticModel::useful_points(3, 98) == 0);
   const MatrixXd many = MatrixXd::Random(41, 200);
-  CHECK(!QuadraticModel::fit(many, MatrixXd(0, 200), VectorXd::Random(200), VectorXd::Ones(200)));
+  CHECK(
+      !QuadraticModel::fit(many, MatrixXd(0, 200), VectorXd::Random(200), VectorXd::Ones(200), 0));
   Data saddle = quadratic(40);
   for (Index i = 0; i < 40; ++i)
     saddle.values[i] = saddle.coordinates(0, i) * saddle.coordinates(1, i);
   const auto model =
-      QuadraticModel::fit(saddle.coordinates, MatrixXd(0, 40), saddle.values, saddle.weights);
+      QuadraticModel::fit(saddle.coordinates, MatrixXd(0, 40), saddle.values, saddle.weights, 0);
   REQUIRE(model.has_value());
   CHECK(!model->minimiser());
 }

@@ -134,12 +134,11 @@ std::optional<CmaEsSurrogate> CmaEsSurrogate::fit(const CmaEsProblem& problem,
     return std::nullopt;
   // What failed is as bad as the worst: where that is no quadratic, it shows in the correlation.
   values = ((values.array() - made.offset_) / made.range_).min(1.0);
-  made.model_ =
-      QuadraticModel::fit(columns.coordinates, columns.indicators, values, weights_by_rank(values));
+  made.model_ = QuadraticModel::fit(columns.coordinates, columns.indicators, values,
+                                    weights_by_rank(values), judged);
   if (!made.model_)
     return std::nullopt;
-  made.trusted_ =
-      correlation(values.head(judged), made.model_->left_out(judged)) >= trusted_correlation;
+  made.trusted_ = correlation(values.head(judged), made.model_->left_out()) >= trusted_correlation;
   return made;
 }
 

@@ -1,7 +1,10 @@
+#include <troupe/tune/search/detail/cholesky.hpp>
 #include <troupe/tune/search/detail/quadratic_model.hpp>
 
 #include <algorithm>
 #include <cmath>
+
+#include <Eigen/Cholesky>
 
 namespace troupe::tune::detail {
 namespace {
@@ -48,25 +51,26 @@ std::size_t QuadraticModel::useful_points(std::size_t d, std::size_t extra) {
   return 0;
 }
 
+/// All of them times `factor`.
 void QuadraticModel::features(Eigen::Ref<const VectorXd> z, Eigen::Ref<const VectorXd> extra,
-                              Eigen::Ref<VectorXd> row) const {
+                              double factor, Eigen::Ref<VectorXd> row) const {
   const Index d = dimensions_;
-  row[0] = 1;
-  row.segment(1, d) = z;
-  row.segment(1 + d, extra.size()) = extra;
+  row[0] = factor;
+  row.segment(1, d) = factor * z;
+  row.segment(1 + d, extra.size()) = factor * extra;
   Index next = 1 + d + extra.size();
   if (kind_ == Kind::linear)
     return;
-  row.segment(next, d) = z.cwiseAbs2();
+  row.segment(next, d) = factor * z.cwiseAbs2();
   next += d;
-  for (Index i = 0; kind_ == Kind::full && i < d; ++i)
-    for (Index j = 0; j < i; ++j)
-      row[next++] = z[i] * z[j];
+  for (Index i = 1; kind_ == Kind::full && i < d; next += i++)
+    row.segment(next, i) = factor * z[i] * z.head(i);
 }
 
 std::optional<QuadraticModel> QuadraticModel::fit(const Eigen::Ref<const MatrixXd>& coordinates,
                                                   const Eigen::Ref<const MatrixXd>& extra,
-                                                  const VectorXd& values, const VectorXd& weights) {
+                                                  const VectorXd& values, const VectorXd& weights,
+                                                  Index left_out) {
   const auto d = static_cast<std::size_t>(coordinates.rows());
   const auto more = static_cast<std::size_t>(extra.rows());
   const auto kind = choose(static_cast<std::size_t>(coordinates.cols()), d, more);
@@ -75,56 +79,59 @@ std::optional<QuadraticModel> QuadraticModel::fit(const Eigen::Ref<const MatrixX
   QuadraticModel model;
   model.kind_ = *kind;
   model.dimensions_ = coordinates.rows();
-  model.values_ = values;
-  model.roots_ = weights.cwiseSqrt();
   const auto count = static_cast<Index>(coefficients(*kind, d, more));
-  model.features_.resize(count, coordinates.cols());
-  for (Index i = 0; i < coordinates.cols(); ++i) {
-    model.features(coordinates.col(i), extra.col(i), model.features_.col(i));
-    model.features_.col(i) *= model.roots_[i];
-  }
-  MatrixXd equations = MatrixXd::Zero(count, count);
-  equations.selfadjointView<Eigen::Lower>().rankUpdate(model.features_);
+  const Index width = padded_columns(count);
+  const VectorXd roots = weights.cwiseSqrt();
+  // A column each point: its features, and below them its value.
+  MatrixXd data = MatrixXd::Zero(padded_rows(width + 1), coordinates.cols());
+  for (Index i = 0; i < coordinates.cols(); ++i)
+    model.features(coordinates.col(i), extra.col(i), roots[i], data.col(i).head(count));
+  data.row(width) = roots.cwiseProduct(values);
+  // The normal equations, below them their right-hand side and the features of what is left out.
+  MatrixXd rows = MatrixXd::Zero(padded_rows(width + 1 + left_out), width);
+  add_row_products(data, rows);
   // In units in which all features are as large.
-  model.scale_ = (equations.diagonal() / weights.sum()).cwiseSqrt();
-  for (double& scale : model.scale_)
-    scale = scale > 0 ? 1 / scale : 1;
-  equations = model.scale_.asDiagonal() * equations * model.scale_.asDiagonal();
-  equations.diagonal().array() += ridge * weights.sum();
-  equations.diagonal().segment(1 + model.dimensions_, extra.rows()).array() +=
+  VectorXd scale = (rows.diagonal() / weights.sum()).cwiseSqrt();
+  for (double& unit : scale)
+    unit = unit > 0 ? 1 / unit : 1;
+  for (Index j = 0; j < width; ++j) {
+    rows.col(j).segment(j, width - j).array() *= scale[j] * scale.tail(width - j).array();
+    rows(width, j) *= scale[j];
+    rows.col(j).segment(width + 1, left_out) = scale[j] * data.row(j).head(left_out);
+  }
+  rows.diagonal().array() += ridge * weights.sum();
+  rows.diagonal().segment(1 + model.dimensions_, extra.rows()).array() +=
       indicator_ridge * weights.sum();
-  model.factor_.compute(equations);
-  model.solution_ = model.factor_.solve(
-      model.scale_.cwiseProduct(model.features_ * model.roots_.cwiseProduct(values)));
-  if (model.factor_.info() != Eigen::Success || !model.solution_.allFinite())
+  if (!factorise(rows))
     return std::nullopt;
+  const VectorXd half = rows.row(width);
+  const auto factor = rows.topRows(width).triangularView<Eigen::Lower>();
+  model.coefficients_ = scale.cwiseProduct(factor.transpose().solve(half)).head(count);
+  if (!model.coefficients_.allFinite())
+    return std::nullopt;
+  const auto others = rows.middleRows(width + 1, left_out);
+  const VectorXd residuals =
+      values.head(left_out) - (others * half).cwiseQuotient(roots.head(left_out));
+  model.left_out_ = values.head(left_out).array() -
+                    residuals.array() / (1 - others.rowwise().squaredNorm().array()).max(1e-6);
   return model;
 }
 
 VectorXd QuadraticModel::predict(const MatrixXd& coordinates, const MatrixXd& extra) const {
-  const VectorXd coefficients = solution_.cwiseProduct(scale_);
-  VectorXd row(solution_.size());
+  VectorXd row(coefficients_.size());
   VectorXd result(coordinates.cols());
   for (Index i = 0; i < result.size(); ++i) {
-    features(coordinates.col(i), extra.col(i), row);
-    result[i] = row.dot(coefficients);
+    features(coordinates.col(i), extra.col(i), 1, row);
+    result[i] = row.dot(coefficients_);
   }
   return result;
-}
-
-VectorXd QuadraticModel::left_out(Index count) const {
-  const MatrixXd data = scale_.asDiagonal() * features_.leftCols(count);
-  const VectorXd leverages = factor_.matrixL().solve(data).colwise().squaredNorm();
-  const VectorXd residuals =
-      values_.head(count) - (data.transpose() * solution_).cwiseQuotient(roots_.head(count));
-  return values_.head(count).array() - residuals.array() / (1 - leverages.array()).max(1e-6);
 }
 
 std::optional<VectorXd> QuadraticModel::minimiser() const {
   if (kind_ == Kind::linear)
     return std::nullopt;
   const Index d = dimensions_;
-  const VectorXd c = solution_.cwiseProduct(scale_);
+  const VectorXd& c = coefficients_;
   const Index first = c.size() - (kind_ == Kind::full ? d * (d + 1) / 2 : d);
   MatrixXd hessian = (2 * c.segment(first, d)).asDiagonal();
   Index next = first + d;
