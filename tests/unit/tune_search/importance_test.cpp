@@ -44,6 +44,16 @@ TEST_CASE("what decides about the loss is important, what does not is not") {
   CHECK(shares.at("big") + shares.at("small") + shares.at("none") == doctest::Approx(1));
 }
 
+TEST_CASE("which of equal results came first does not matter") {
+  const ParamSpace space{{"a", uniform(0, 1)}, {"b", uniform(0, 1)}};
+  for (const auto& [name, share] : importance(space, [](const Config&) { return 1.0; }))
+    CHECK_MESSAGE(share == 0, name);
+  // More than a tenth are as good as the best: those decide, wherever they stand.
+  const auto shares =
+      importance(space, [](const Config& c) { return c.at("a").as_double() < 0.5 ? 0.0 : 1.0; });
+  CHECK(shares.at("a") > 50 * shares.at("b"));
+}
+
 TEST_CASE("categories, whole numbers and logarithms are weighed alike") {
   const ParamSpace space{{"act", choice({"a", "b", "c"})},
                          {"lr", loguniform(1e-6, 1)},

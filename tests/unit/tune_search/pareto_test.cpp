@@ -160,6 +160,9 @@ TEST_CASE("the front of results obeys modes and constraints, and leaves out what
         doctest::Approx(0.4 * 10 + 0.3 * 5));
   CHECK_THROWS_AS(tune::pareto_front(results, {}), Exception);
   CHECK_THROWS_AS(tune::hypervolume(results, objectives, {1}), Exception);
+  for (const double wrong : {nan, inf, -inf})
+    CHECK_THROWS_WITH_AS(tune::hypervolume(results, objectives, {0.5, wrong}),
+                         doctest::Contains("the reference value of 'ms' is"), Exception);
 }
 
 }  // namespace

@@ -145,7 +145,10 @@ Result<std::vector<ParameterImportance>> parameter_importance(
                      objective.metric + "' that fit the space; there are " +
                      std::to_string(samples.size()) + " among " + std::to_string(results.size()));
   const auto share = std::ceil(options.top_share * static_cast<double>(samples.size()));
-  const auto top = std::clamp<std::size_t>(static_cast<std::size_t>(share), 2, samples.size());
+  auto top = std::clamp<std::size_t>(static_cast<std::size_t>(share), 2, samples.size());
+  // Which of equals came first says nothing about the parameters.
+  while (top < samples.size() && samples[top].score == samples[top - 1].score)
+    ++top;
   std::vector<ParameterImportance> all;
   double sum = 0;
   for (std::size_t i = 0; i < design.size(); ++i) {

@@ -15,7 +15,7 @@ struct ParameterImportance {
 };
 
 struct ImportanceOptions {
-  /// The share of the results, the best ones, that is compared with all of them; in (0, 1).
+  /// The share of the best results, with all equal to the last one, compared with all; in (0, 1).
   double top_share = 0.1;
 };
 

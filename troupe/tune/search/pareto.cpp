@@ -1,4 +1,5 @@
 #include <troupe/base/error.hpp>
+#include <troupe/serialization/json.hpp>
 #include <troupe/serialization/objective.hpp>
 #include <troupe/tune/search/detail/pareto.hpp>
 #include <troupe/tune/search/pareto.hpp>
@@ -62,8 +63,13 @@ double hypervolume(const std::vector<Metrics>& results, const std::vector<Object
                         std::to_string(objectives.size()) + " objectives, not " +
                         std::to_string(reference.size()));
   detail::Losses limits;
-  for (std::size_t m = 0; m < reference.size(); ++m)
+  for (std::size_t m = 0; m < reference.size(); ++m) {
+    if (!std::isfinite(reference[m]))
+      throw Exception(ErrorCode::invalid_argument,
+                      "the reference value of '" + objectives[m].metric + "' is " +
+                          to_json(Value(reference[m])) + "; a hypervolume needs a finite number");
     limits.push_back(-score_of(reference[m], objectives[m].mode));
+  }
   std::vector<detail::Losses> table;
   for (const Metrics& metrics : results)
     if (auto losses = losses_of(metrics, objectives, constraints))

@@ -24,7 +24,7 @@ std::vector<std::size_t> pareto_front(const std::vector<Metrics>& results,
 /// is worse than any of interest, in the order of `objectives`. The larger, the better; the same
 /// reference makes experiments comparable. Results that are not better than it everywhere count
 /// nothing. Exact; a hundred results with up to six objectives take milliseconds.
-/// Throws Exception invalid_argument when there is no objective, or not one reference for each.
+/// Throws Exception invalid_argument: no objective, or not one finite reference for each.
 double hypervolume(const std::vector<Metrics>& results, const std::vector<Objective>& objectives,
                    const std::vector<double>& reference,
                    const std::vector<std::string>& constraints = {});
