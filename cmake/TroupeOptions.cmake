@@ -16,7 +16,7 @@ if(TROUPE_ALGORITHMS_ONLY)
   endforeach()
 endif()
 option(TROUPE_INSTALL "Generate the install rules" ${PROJECT_IS_TOP_LEVEL})
-option(TROUPE_WERROR "Treat compiler warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(TROUPE_WERROR "Treat compiler warnings as errors; the presets do" OFF)
 option(TROUPE_CHECK_HEADERS "Compile each header alone as part of the default build"
        ${TROUPE_BUILD_TESTS})
 option(TROUPE_FUZZ "Build the fuzz targets with libFuzzer (clang only)" OFF)
