@@ -49,8 +49,8 @@ struct TuneConfig {
 
   /// How often the space is sampled; each grid multiplies it. Nothing: once, and with a searcher
   /// that enumerates (`brute_force`) as often as it has configurations. Fewer trials when a
-  /// searcher has tried every configuration of a finite space before. -1: without end (set a stop
-  /// or a time budget then). Never 0.
+  /// searcher has tried every configuration of a finite space before. -1: without end (set a time
+  /// budget then: criteria to stop end trials only). Never 0.
   std::optional<std::int64_t> num_samples{};
 
   /// At most so many trials at a time, >= 1. Nothing: as many as the CPUs allow.
