@@ -90,7 +90,8 @@ TEST_CASE("what cannot serve several objectives is refused with the reason") {
   options.scheduler = asha();
   CHECK_THROWS_WITH_AS(Study{options}, doctest::Contains("StudyOptions::scheduler"), Exception);
   Study study({.searcher = cmaes(), .modes = {Mode::min, Mode::min}});
-  CHECK_THROWS_WITH_AS(study.optimize(two, 3), doctest::Contains("at most 1 objectives"),
+  CHECK_THROWS_WITH_AS(study.optimize(two, 3),
+                       doctest::Contains("at most 1 objective, and there are 2: take gp, tpe"),
                        Exception);
 }
 

@@ -153,6 +153,9 @@ TEST_CASE("asked twice for a parameter a trial answers the same, asked otherwise
                        Exception);
   CHECK_THROWS_WITH_AS(trial.suggest_float("y", 1, 2, {.step = 0.1, .log = true}),
                        doctest::Contains("exclude"), Exception);
+  CHECK_THROWS_WITH_AS(trial.suggest_int("n", 9, 1),
+                       doctest::Contains("suggest_int from 9 to 1: the lower bound must not be"),
+                       Exception);
   CHECK_THROWS_WITH_AS(trial.suggest_int("n", 1, 9, {.step = 0.5}), doctest::Contains("whole"),
                        Exception);
 }

@@ -64,10 +64,13 @@ Status ModelSearcher::setup(const SearchContext& context) {
   TROUPE_RETURN_IF_ERROR(detail::check_objectives(context.objectives, "SearchContext.objectives"));
   if (needs_objective() && context.objectives.empty())
     return no_objective(name());
-  if (context.objectives.size() > max_objectives())
+  const std::size_t wanted = context.objectives.size();
+  if (wanted > max_objectives())
     return Error(ErrorCode::invalid_argument,
                  "the searcher " + name() + " serves at most " + std::to_string(max_objectives()) +
-                     " objectives, and there are " + std::to_string(context.objectives.size()));
+                     (max_objectives() == 1 ? " objective" : " objectives") + ", and there are " +
+                     std::to_string(wanted) + ": take " + (wanted <= 3 ? "gp, " : "") +
+                     "tpe, nsga2 or nsga3");
   context_ = context;
   design_ = detail::Design(context.space);
   history_ = {};

@@ -154,9 +154,10 @@ void Optimizer::report(TrialId id, std::uint64_t step, Metrics metrics) {
   const std::string where = "trial " + to_string(id) + ", step " + std::to_string(step);
   const std::int64_t last = last_step(trial);
   if (step <= static_cast<std::uint64_t>(last) || step > std::uint64_t{INT64_MAX})
-    throw Exception(ErrorCode::invalid_argument,
-                    where + ": steps count 1, 2, ..., and the last one of this trial was " +
-                        std::to_string(last));
+    throw Exception(
+        ErrorCode::invalid_argument,
+        where + ": steps count 1, 2, ... up to 2^63 - 1, and the last one of this trial was " +
+            std::to_string(last));
   check_result(metrics).with_context(where).value_or_throw();
   metrics[step_name] = step;
   searcher_->on_result(id, learned(metrics));

@@ -61,6 +61,10 @@ double StudyTrial::suggest_float(const std::string& name, double low, double hig
 
 std::int64_t StudyTrial::suggest_int(const std::string& name, std::int64_t low, std::int64_t high,
                                      const SuggestOptions& options) {
+  if (low > high)  // in the words of this function, in which both ends are included
+    throw Exception(ErrorCode::invalid_argument,
+                    "parameter '" + name + "': suggest_int from " + std::to_string(low) + " to " +
+                        std::to_string(high) + ": the lower bound must not be above the upper one");
   const bool stepped = options.step != 0 && options.step != 1;
   if (options.step != std::floor(options.step) || options.step < 0 || options.step > 1e15 ||
       (stepped && options.log))

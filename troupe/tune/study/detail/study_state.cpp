@@ -179,7 +179,7 @@ void StudyState::report(TrialId id, double value, std::uint64_t step) {
   const std::uint64_t last = trial.shown.step;
   if (step <= last || step > max_step)
     throw refused("trial " + to_string(id) + ", step " + std::to_string(step) +
-                  ": steps count 1, 2, ..., and the last one of this trial was " +
+                  ": steps count 1, 2, ... up to 2^63 - 1, and the last one of this trial was " +
                   std::to_string(last));
   const Metrics metrics = [&] {
     Trial next = trial.shown;
