@@ -188,6 +188,8 @@ std::ostream& operator<<(std::ostream& out, const ResultGrid::Best& best) {
   out << best.name;
   if (best.state == TrialState::error)
     out << " (which failed, as did all that have a result)";
+  else if (!best.feasible)
+    out << " (which breaks a constraint, as do all others)";
   return out << " with " << best.metric << '=' << short_number(best.score) << " ("
              << to_string(best.mode) << " over " << meaning(best.scope) << ", scope "
              << to_string(best.scope) << "), config " << best.config;

@@ -69,7 +69,8 @@ public:
     std::string metric{};
     Mode mode = Mode::max;
     Scope scope = Scope::last;
-    double score = 0;  ///< value of the metric by that scope
+    double score = 0;      ///< value of the metric by that scope
+    bool feasible = true;  ///< false: it breaks one of TuneConfig's constraints, as all others do
 
     /// "Quadratic_00003 with loss=0.01 (min, scope last: ...): {"x":3.1}".
     friend std::ostream& operator<<(std::ostream& out, const Best& best);

@@ -156,6 +156,7 @@ ResultGrid::Best ResultGrid::best_result(const std::string& metric, std::optiona
   answer.mode = direction;
   answer.scope = scope;
   answer.score = best_value;
+  answer.feasible = !(best_flaw.second > 0);
   return answer;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,13 @@ TEST_CASE("the best result keeps the constraints, unless there is none that does
   CHECK(mixed.best_result().config.at("x") == Value(0.6));
   const auto none = run("none", {{{"x", 0.9}}, {{"x", 0.8}}, {{"x", 0.85}}});
   CHECK(none.best_result().config.at("x") == Value(0.8));
+  const auto printed = [](const tune::ResultGrid& results) {
+    return (std::ostringstream() << results.best_result()).str();
+  };
+  CHECK(mixed.best_result().feasible);
+  CHECK(printed(mixed).find("breaks") == std::string::npos);
+  CHECK(!none.best_result().feasible);
+  CHECK(printed(none).find("(which breaks a constraint, as do all others)") != std::string::npos);
 }
 
 TEST_CASE("several objectives have a front and a volume instead of a best trial") {

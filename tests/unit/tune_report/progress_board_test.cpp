@@ -101,12 +101,14 @@ TEST_CASE("a trial that breaks a constraint is the best only where no other is t
   };
   board.update(with_memory(view(1, "RUNNING", 1, 1.0), 5));
   CHECK(board.snapshot(0, 0).best->trial == "T_1");
+  CHECK(!board.snapshot(0, 0).best->feasible);
   board.update(with_memory(view(2, "TERMINATED", 1, 3.0), 2));
   CHECK(board.snapshot(0, 0).best->trial == "T_2");
   board.update(view(3, "TERMINATED", 1, 0.5));
   CHECK(board.snapshot(0, 0).best->trial == "T_2");
   board.update(with_memory(view(4, "RUNNING", 1, 9.0), 0));
   CHECK(board.snapshot(0, 0).best->trial == "T_4");
+  CHECK(board.snapshot(0, 0).best->feasible);
 }
 
 TEST_CASE("the best trial is the one whose last result is, as in the results of the experiment") {

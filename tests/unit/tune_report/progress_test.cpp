@@ -130,6 +130,13 @@ TEST_CASE("the plain line says it all in one line") {
   CHECK(progress_line(many()).find('\n') == std::string::npos);
 }
 
+TEST_CASE("a best trial that breaks a constraint says so") {
+  ProgressSnapshot s = running();
+  CHECK(progress_line(s).find("breaks") == std::string::npos);
+  s.best->feasible = false;
+  CHECK(progress_line(s).find("at iteration 5, which breaks a constraint") != std::string::npos);
+}
+
 TEST_CASE("an experiment without a trial has a picture too") {
   use_utc();
   ProgressSnapshot s;

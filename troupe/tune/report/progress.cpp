@@ -59,7 +59,8 @@ std::string cpus(const ProgressSnapshot& snapshot) {
 
 std::string best_text(const ProgressBest& best) {
   return best.trial + " with " + best.metric + '=' + best.value + " at iteration " +
-         std::to_string(best.iteration);
+         std::to_string(best.iteration) +
+         (best.feasible ? "" : ", which breaks a constraint, as do all others");
 }
 
 /// The table with the first `params` parameter columns.

@@ -30,7 +30,8 @@ struct ProgressBest {
   std::string metric;
   std::string value;
   uint64_t iteration = 0;
-  std::string config;  ///< "lr=0.1, layers=2"
+  std::string config;    ///< "lr=0.1, layers=2"
+  bool feasible = true;  ///< false: it breaks a constraint, as all others do
 };
 
 /// A trial that failed for good.

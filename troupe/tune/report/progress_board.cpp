@@ -156,7 +156,8 @@ std::optional<ProgressBoard::Candidate> ProgressBoard::candidate(const TrialView
   const auto value = metric_number(trial.metrics, options_.metric);
   if (!value || !std::isfinite(*value))
     return std::nullopt;
-  return Candidate{.violation = constraint_violation(trial.metrics, options_.constraints),
+  const double violation = constraint_violation(trial.metrics, options_.constraints);
+  return Candidate{.violation = violation,
                    .score = score_of(*value, options_.mode),
                    .id = trial.id,
                    .best = {.trial = trial.name,
@@ -164,7 +165,8 @@ std::optional<ProgressBoard::Candidate> ProgressBoard::candidate(const TrialView
                             .value = short_number(*value),
                             .iteration = trial.iteration,
                             .config = options_.params.empty() ? config_text(trial.config)
-                                                              : varying_text(trial.config)}};
+                                                              : varying_text(trial.config),
+                            .feasible = !(violation > 0)}};
 }
 
 void ProgressBoard::take_better(std::optional<Candidate>& best, std::optional<Candidate> other) {
