@@ -59,6 +59,13 @@ struct Registration {
   }
   template <class T>
   Registration(const char* name, std::type_identity<T>) {
+    static_assert(std::is_base_of_v<Trainable, T>,
+                  "TROUPE_TRAINABLE takes a class that is derived publicly from troupe::Trainable");
+    static_assert(!std::is_abstract_v<T>,
+                  "a trainable overrides `troupe::Metrics step() override`, and whatever else its "
+                  "bases leave open");
+    static_assert(std::is_abstract_v<T> || std::is_default_constructible_v<T>,
+                  "a trainable has a constructor without arguments; setup(config) does the rest");
     register_trainable(
         name, [] { return std::unique_ptr<Trainable>(std::make_unique<T>()); },
         saves_checkpoints<T>);
@@ -68,6 +75,8 @@ struct Registration {
 /// Adapts functions that return nothing, a number or metrics.
 template <class F>
 TrainableFunction adapt_function(F function) {
+  static_assert(std::is_invocable_v<F, const Config&>,
+                "TROUPE_TRAINABLE_FUNCTION takes a function of `const troupe::Config&`");
   return [function](const Config& config) -> Metrics {
     if constexpr (std::is_void_v<decltype(function(config))>) {
       function(config);
