@@ -229,6 +229,8 @@ TEST_CASE("a scheduler is made again from its stored options") {
   REQUIRE(copy.has_value());
   CHECK((*copy)->options() == original.options());
   CHECK(make_scheduler("fifo", Value()).has_value());
+  CHECK(make_scheduler("mine", {}).error().message().find("RestoreOptions.scheduler") !=
+        std::string::npos);
   CHECK(make_scheduler("asha", Map{{"max_t", "x"}}).error().code() == ErrorCode::corrupt);
   CHECK(make_scheduler("mine", Value()).error().code() == ErrorCode::not_found);
 }

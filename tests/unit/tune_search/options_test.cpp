@@ -52,6 +52,15 @@ bool refuses(const Status& status, const std::string& searcher, const std::strin
          message.find("the searcher " + searcher + ", option " + option) == 0;
 }
 
+TEST_CASE("a searcher of the user that a restore asks for says where to pass it") {
+  const auto made = make_searcher("mine", {});
+  REQUIRE(!made);
+  CHECK(made.error().code() == ErrorCode::not_found);
+  const std::string& message = made.error().message();
+  for (const char* part : {"'mine'", "tpe", "RestoreOptions.search_alg"})
+    CHECK_MESSAGE(message.find(part) != std::string::npos, part);
+}
+
 TEST_CASE("a long value is shown without its end, and no character is cut") {
   std::string euros;
   for (int i = 0; i < 100; ++i)

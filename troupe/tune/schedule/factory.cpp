@@ -34,9 +34,11 @@ Result<std::unique_ptr<Scheduler>> make_scheduler(const std::string& name, const
     return Error(ErrorCode::corrupt,
                  "the stored options of " + name + " are damaged: " + e.error().message());
   }
-  return Error(ErrorCode::not_found, "the scheduler '" + name +
-                                         "' is not one of Troupe's own (asha, fifo): pass the "
-                                         "object that the experiment was made with");
+  return Error(ErrorCode::not_found,
+               "the scheduler '" + name +
+                   "' is not one of Troupe's own (asha, fifo): pass the "
+                   "object that the experiment was made with, to Tuner::restore as "
+                   "RestoreOptions.scheduler");
 }
 
 }  // namespace troupe::tune

@@ -138,7 +138,8 @@ Result<std::unique_ptr<Searcher>> make_searcher(const std::string& name, const V
     known += (known.empty() ? "" : ", ") + other;
   return Error(ErrorCode::not_found, "the searcher '" + name + "' is not one of Troupe's own (" +
                                          known +
-                                         "): pass the object that the experiment was made with");
+                                         "): pass the object that the experiment was made with, to "
+                                         "Tuner::restore as RestoreOptions.search_alg");
 }
 
 }  // namespace troupe::tune
