@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include <Eigen/Eigenvalues>
 
@@ -118,9 +119,9 @@ std::size_t Cma::ring() const {
   return 2 * patience(settings_);
 }
 
-VectorXd Cma::coloured(const VectorXd& z) const {
-  return settings_.separable ? VectorXd(roots_.cwiseProduct(z))
-                             : VectorXd(axes_ * roots_.cwiseProduct(z));
+VectorXd Cma::coloured(VectorXd z) const {
+  z.array() *= roots_.array();
+  return settings_.separable ? std::move(z) : VectorXd(axes_ * z);
 }
 
 VectorXd Cma::whitened(const VectorXd& y) const {
@@ -193,7 +194,8 @@ Cma::Sample Cma::sample(Random& random) const {
       z[j + 1] = length * std::sin(angle);
   }
   Sample result;
-  result.x = mean_ + sigma_ * coloured(z);
+  result.x = coloured(std::move(z));
+  result.x = mean_ + sigma_ * result.x;
   result.point = mean_ + scale_.cwiseProduct(result.x - mean_);
   for (Index j = 0; j < d; ++j)
     result.point[j] = stepped(static_cast<std::size_t>(j)) ? std::clamp(result.point[j], 0.0, 1.0)

@@ -104,7 +104,7 @@ private:
   };
 
   static Constants constants(const CmaSettings& settings);
-  [[nodiscard]] Eigen::VectorXd coloured(const Eigen::VectorXd& z) const;  ///< B D z
+  [[nodiscard]] Eigen::VectorXd coloured(Eigen::VectorXd z) const;         ///< B D z
   [[nodiscard]] Eigen::VectorXd whitened(const Eigen::VectorXd& y) const;  ///< C^(-1/2) y
   [[nodiscard]] bool stepped(std::size_t coordinate) const;
   [[nodiscard]] Eigen::MatrixXd steps(std::span<const Told> best_first) const;
