@@ -12,8 +12,10 @@ namespace troupe::tune::detail {
 namespace {
 
 /// A regression picks from so many candidates: from those of the generation as long as it is not
-/// trusted, else from further ones, too.
-constexpr std::size_t choice = 64;
+/// trusted, else from further ones, too. Numbers get little from more of them, since the minimum of
+/// the regression is tried, too; for categories all that it tells lies in the choice.
+constexpr std::size_t choice_of_numbers = 32;
+constexpr std::size_t choice_of_categories = 64;
 /// A regression may end a generation after one trial for so many candidates.
 constexpr std::int64_t trials_for_candidates = 20;
 /// What a suggestion notes instead of the number of a candidate.
@@ -90,6 +92,10 @@ bool CmaEsSearcher::crowded(const Point& point) const {
   return !design().discrete() && neighbours_.crowded(history(), point);
 }
 
+std::size_t CmaEsSearcher::choice() const {
+  return axes_.categorical.empty() ? choice_of_numbers : choice_of_categories;
+}
+
 CmaEsSearcher::Plan CmaEsSearcher::plan() const {
   Plan made{change_};
   const CmaEsGenerations::Schedule& s = generations_.schedule();
@@ -125,13 +131,13 @@ void CmaEsSearcher::order_candidates(Plan& plan) const {
   const std::set<std::size_t> taken = next.further();
   std::vector<Choice>& order = plan.order.emplace();
   std::size_t i = 0;
-  for (; i < population && order.size() < choice; ++i)
+  for (; i < population && order.size() < choice(); ++i)
     if (const CmaEsGenerations::Candidate& c = next.candidates()[i]; !c.trial && c.allowed)
       order.push_back({i, c.point});
   const bool trusted = plan.surrogate && plan.surrogate->trusted();
   const std::size_t last =
-      (trusted && i == population) || order.empty() ? population + 2 * choice : i;
-  for (; i < last && order.size() < choice; ++i) {
+      (trusted && i == population) || order.empty() ? population + 2 * choice() : i;
+  for (; i < last && order.size() < choice(); ++i) {
     if (taken.contains(i))
       continue;
     if (CmaEsGenerations::Candidate c = next.candidate(problem(), i); c.allowed)
@@ -195,7 +201,7 @@ void CmaEsSearcher::put_safe_first(Plan& plan) const {
     std::rotate(order.begin(), found, found + 1);
     return;
   }
-  for (std::size_t i = 0; i < choice; ++i)
+  for (std::size_t i = 0; i < choice(); ++i)
     if (CmaEsGenerations::Candidate c = next.candidate(problem(), plan.beyond + i);
         c.allowed && safe(c.point)) {
       order.insert(order.begin(), {plan.beyond + i, std::move(c.point)});
@@ -230,8 +236,8 @@ Result<ModelSearcher::Proposal> CmaEsSearcher::propose(TrialId trial, std::uint3
     order_candidates(plan_);
     const std::size_t ordered = plan_.order->size();
     drop_crowded(plan_, 0);
-    if (plan_.order->empty() && ordered < choice)
-      look_beyond(plan_, choice - ordered);
+    if (plan_.order->empty() && ordered < choice())
+      look_beyond(plan_, choice() - ordered);
     put_safe_first(plan_);
   }
   drop_crowded(plan_, number);

@@ -60,6 +60,7 @@ private:
   [[nodiscard]] CmaEsProblem problem() const;
   [[nodiscard]] bool minimum_runs() const;
   [[nodiscard]] bool crowded(const Point& point) const;
+  [[nodiscard]] std::size_t choice() const;
   [[nodiscard]] Plan plan() const;
   [[nodiscard]] Proposal elsewhere(TrialId trial, std::uint32_t attempt) const;
   void order_candidates(Plan& plan) const;
