@@ -18,9 +18,14 @@ SearcherSuiteOptions options_for(const Subject& subject, const HardSearch& hard)
   options.may_repeat =
       options.may_repeat || subject.repeats || draws_blindly(*subject.searcher, hard.context);
   options.look_every *= testing::fewer;
-  if (hard.name == "10,000 trials")
-    // The Gaussian process sees 400 of them and takes a tenth of a second.
-    options.foreign = subject.name == "gp" ? 0.999 : testing::instrumented ? 0.95 : 0;
+  if (hard.name == "1,000 choices")
+    options.steps /= testing::fewer;
+  if (hard.name != "10,000 trials")
+    return options;
+  if (subject.limited)
+    options.steps = 60'000;  // not each time that a trial might begin it may
+  // The Gaussian process sees 400 of them and takes a tenth of a second.
+  options.foreign = subject.name == "gp" ? 0.999 : testing::instrumented ? 0.95 : 0;
   return options;
 }
 

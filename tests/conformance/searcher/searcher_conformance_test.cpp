@@ -144,6 +144,23 @@ TEST_CASE("every searcher keeps the contract") {
     CHECK(all_broken(*subject.searcher, subject.repeats, subject.slow ? 80 : 300) == "");
 }
 
+TEST_CASE("points to evaluate come first of what a searcher suggests, whatever else is tried") {
+  const SearchContext context{
+      .space = {{"n", randint(0, 3)}, {"c", choice({"a", "b"})}},
+      .objectives = {{"loss", Mode::min}},
+      .seed = 3,
+      .points_to_evaluate = {{{"n", 1}, {"c", "a"}}, {{"n", 2}, {"c", "b"}}}};
+  for (const Subject& subject : subjects()) {
+    if (!serves(subject, context))
+      continue;
+    for (std::uint64_t seed = 1; seed <= 30; ++seed)
+      CHECK(check_searcher(
+                *subject.searcher, context,
+                {.seed = seed, .steps = 40, .may_repeat = subject.repeats, .foreign = 0.5}) ==
+            std::vector<std::string>{});
+  }
+}
+
 TEST_CASE("brute force serves the finite ones of these spaces") {
   int finite = 0;
   for (const SearchContext& context : contexts())

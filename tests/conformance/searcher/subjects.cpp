@@ -36,10 +36,16 @@ std::vector<Subject> subjects() {
                    .wrapper = true});
   };
   wrap("limiter", concurrency_limiter(cmaes(), {.max_concurrent = 3}));
+  all.back().limited = true;
   wrap("batches", concurrency_limiter(cmaes(), {.max_concurrent = 4, .batch = true}));
+  all.back().limited = true;
   wrap("switch", switch_searcher(random_search(), cmaes(), 12));
   wrap("repeater", repeater(cmaes(), 3));
   all.back().repeats = true;
+  wrap("nested", concurrency_limiter(repeater(switch_searcher(random_search(), cmaes(), 12), 2),
+                                     {.max_concurrent = 5, .batch = true}));
+  all.back().repeats = true;
+  all.back().limited = true;
   return all;
 }
 

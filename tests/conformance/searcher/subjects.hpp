@@ -19,6 +19,7 @@ struct Subject {
   bool one_objective = false;  ///< serves no more
   bool wrapper = false;        ///< around one of the others
   bool slow = false;           ///< needs many milliseconds for a suggestion
+  bool limited = false;        ///< lets only a few trials run at a time
 };
 
 /// Does it serve this space? Whether it should is another question.

@@ -67,8 +67,9 @@ std::vector<HardSearch> hard_searches() {
   all.push_back(search("one choice", {{"c", choice({"a", "b", "c", "d", "e"})}}, {.steps = 60}));
   all.push_back(search("ranges as wide as numbers go", wide(), {.steps = 100}));
   all.push_back(search("values of every type", every_type(), {.steps = 100}));
-  all.push_back(search("1,000 choices", many_choices(), {.steps = 50, .look_every = 4}));
-  all.push_back(search("two objectives", mixed(), {.steps = 100}));
+  // Long enough for models to begin, and for genetic algorithms to have children.
+  all.push_back(search("1,000 choices", many_choices(), {.steps = 240, .look_every = 40}));
+  all.push_back(search("two objectives", mixed(), {.steps = 300, .look_every = 3}));
   all.back().context.objectives.push_back({"size", Mode::max});
   all.push_back(search("64 workers", mixed(), {.steps = 300, .concurrent = 64, .look_every = 4}));
   all.push_back(search("10,000 trials", {{"n", randint(0, 1000)}, {"q", quniform(0, 1, 0.001)}},

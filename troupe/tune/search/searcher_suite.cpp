@@ -148,7 +148,7 @@ private:
   /// Points come first; a searcher that may repeat may try each several times.
   bool is_one_of_the_points(const Config& config) const {
     const auto& points = context_.points_to_evaluate;
-    const bool due = next_.value < points.size();
+    const bool due = suggested_ < points.size();
     if (!due && !options_.may_repeat)
       return false;
     const bool is_one = std::any_of(points.begin(), points.end(),
