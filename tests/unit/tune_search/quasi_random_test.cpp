@@ -1,4 +1,6 @@
+#include <troupe/tune/search/basic_variant.hpp>
 #include <troupe/tune/search/quasi_random.hpp>
+#include <troupe/tune/search/random_search.hpp>
 
 #include <map>
 #include <set>
@@ -121,16 +123,26 @@ TEST_CASE("it goes on where it was, also after points to evaluate") {
   }
 }
 
-TEST_CASE("it is asked on the spot only where nothing can be passed over") {
-  const auto instant = [](const ParamSpace& space) {
-    const auto searcher = quasi_random();
-    searcher->setup(context(space)).value_or_throw();
-    return searcher->instant();
-  };
+TEST_CASE("who draws is asked on the spot only where few parameters are drawn once") {
+  ParamSpace large;
+  for (int i = 0; i < 200; ++i)
+    large.add("x" + std::to_string(i), uniform(0, 1));
   const ParamSpace space{{"x", uniform(0, 1)}, {"y", uniform(0, 1)}};
-  CHECK(instant(space));
-  CHECK(!instant(ParamSpace(space).require(less("x", "y"))));
-  CHECK(!instant({{"n", randint(0, 9)}}));
+  for (const auto& searcher : {quasi_random(), random_search()}) {
+    const auto instant = [&](const ParamSpace& where) {
+      searcher->setup(context(where)).value_or_throw();
+      return searcher->instant();
+    };
+    CHECK(instant(space));
+    CHECK(!instant(ParamSpace(space).require(less("x", "y"))));
+    CHECK(!instant({{"n", randint(0, 9)}}));
+    CHECK(!instant(large));
+  }
+  BasicVariant grids;
+  grids.setup(context(space)).value_or_throw();
+  CHECK(grids.instant());
+  grids.setup(context(large)).value_or_throw();
+  CHECK(!grids.instant());
 }
 
 TEST_CASE("options survive as data, and bad ones are refused by name") {

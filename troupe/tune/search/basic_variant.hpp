@@ -30,7 +30,7 @@ public:
 
   [[nodiscard]] std::string name() const override { return "basic_variant"; }
   [[nodiscard]] std::unique_ptr<Searcher> clone() const override;
-  [[nodiscard]] bool instant() const override { return !design_; }
+  [[nodiscard]] bool instant() const override { return !design_ && plan_.size() <= instant_plans; }
   [[nodiscard]] Status setup(const SearchContext& context) override;
   [[nodiscard]] std::optional<std::uint64_t> planned(const SearchContext& context) const override;
   [[nodiscard]] Result<Suggestion> suggest(TrialId trial) const override;
@@ -46,6 +46,9 @@ public:
   [[nodiscard]] std::uint64_t cells() const { return selected_ ? selected_->size() : all_cells_; }
 
 private:
+  /// Up to so many parameters a configuration takes some ten microseconds.
+  static constexpr std::size_t instant_plans = 100;
+
   struct Plan {
     std::string path;
     std::uint32_t counter = 0;  ///< of the random numbers of this parameter

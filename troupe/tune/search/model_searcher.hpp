@@ -31,6 +31,9 @@ public:
   [[nodiscard]] Status restore(const Value& state) final;
 
 protected:
+  /// Up to so many parameters a point that is only drawn takes few microseconds.
+  static constexpr std::size_t instant_axes = 32;
+
   /// A point for a trial; need not be canonical, allowed or new: `suggest` sees to that. Not a
   /// point: the algorithm has nothing to say (for itself), and a random one is taken.
   struct Proposal {

@@ -25,7 +25,9 @@ public:
   }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<QuasiRandom>(*this); }
   /// Where rules or earlier trials exclude points, many may be passed over.
-  bool instant() const override { return !design().constrained() && !design().cells(); }
+  bool instant() const override {
+    return !design().constrained() && !design().cells() && design().size() <= instant_axes;
+  }
 
 protected:
   /// Where rules exclude most of the space, the rest of it is still filled evenly.

@@ -8,7 +8,9 @@ class RandomSearch final : public ModelSearcher {
 public:
   std::string name() const override { return "random"; }
   std::unique_ptr<Searcher> clone() const override { return std::make_unique<RandomSearch>(*this); }
-  bool instant() const override { return !design().constrained() && !design().cells(); }
+  bool instant() const override {
+    return !design().constrained() && !design().cells() && design().size() <= instant_axes;
+  }
 
 protected:
   bool needs_objective() const override { return false; }
