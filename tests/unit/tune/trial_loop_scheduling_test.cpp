@@ -1,7 +1,14 @@
+#include <troupe/base/random.hpp>
+#include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/search/random_search.hpp>
+
+#include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 
 #include "loop_driver.hpp"
 
@@ -148,6 +155,48 @@ TEST_CASE("a scheduler that never resumes leaves no trial paused for ever") {
   CHECK(driver.row(0).state == TrialState::terminated);
   CHECK(driver.row(1).stop_reason == "not resumed by the scheduler scripted");
   CHECK(driver.status().state == ExperimentState::finished);
+}
+
+TEST_CASE("a run with ASHA ends, whatever its rungs and workers, and however its trials report") {
+  // ray #6780, #14500, #9245, #37605: trials waited for each other, with unequal steps above all.
+  for (std::uint64_t seed = 0; seed < 100 / testing::fewer; ++seed) {
+    CAPTURE(seed);
+    Random random(seed, 0, RandomPurpose::test);
+    const double max_t = static_cast<double>(random.uniform_int(1, 200));
+    auto definition = samples(random.uniform_int(1, 60));
+    definition.tune_config.metric = "loss";
+    definition.tune_config.mode = Mode::min;
+    definition.tune_config.search_alg = random_search();
+    definition.tune_config.scheduler =
+        asha({.time_attr = "time",
+              .max_t = max_t,
+              .reduction_factor = static_cast<double>(random.uniform_int(2, 5)),
+              .brackets = max_t > 25 ? static_cast<std::uint32_t>(random.uniform_int(1, 2)) : 1,
+              .strict = random.chance(0.5)});
+    LoopDriver driver(definition, static_cast<double>(random.uniform_int(1, 8)));
+    std::map<std::uint32_t, double> time;
+    std::map<std::uint32_t, std::int64_t> stride;
+    while (!driver.running().empty()) {
+      const auto running = driver.running();
+      const std::uint32_t trial = random.pick(running);
+      if (random.chance(0.01)) {
+        driver.fail(trial, "a defect");
+        continue;
+      }
+      stride.try_emplace(trial, random.uniform_int(1, 7));
+      time[trial] += static_cast<double>(stride[trial]);
+      REQUIRE(time[trial] < max_t + 7);
+      const double loss = random.chance(0.1) ? std::nan("") : random.uniform(0, 1);
+      const auto answer = driver.report(trial, {{"time", time[trial]}, {"loss", loss}});
+      REQUIRE(answer.has_value());
+      if (answer->verdict != Verdict::go_on)
+        driver.end(trial);
+    }
+    const ExperimentRow status = driver.status();
+    CHECK(status.state == ExperimentState::finished);
+    CHECK(status.created == static_cast<std::uint64_t>(*definition.tune_config.num_samples));
+    CHECK(status.terminated + status.errored == status.created);
+  }
 }
 
 TEST_CASE("10,000 pauses leave the state as small as the first") {

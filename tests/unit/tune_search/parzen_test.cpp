@@ -96,7 +96,7 @@ TEST_CASE("on a discrete axis the probabilities of all values add up to 1") {
       const Parzen parzen = data.estimator({.sharpness = sharpness});
       for (const double log : parzen.log_density(points))
         sum += std::exp(log);
-      CHECK(std::abs(sum - 1) < 1e-8);
+      CHECK(std::abs(sum - 1) < 1e-9);
     }
   }
 }

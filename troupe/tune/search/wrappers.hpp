@@ -25,7 +25,8 @@ std::shared_ptr<Searcher> concurrency_limiter(std::shared_ptr<Searcher> searcher
                                               ConcurrencyLimit limit);
 
 /// For noisy objectives: every configuration is tried `repeats` >= 1 times, and the searcher is
-/// told the mean of each metric over those that finished. It failed when none did.
+/// told the mean of each metric over those that finished, or, when none did, over those that were
+/// stopped, as one that was stopped. It failed when all failed. Results on the way are not told.
 /// `TuneConfig::num_samples` counts trials, so the searcher sees num_samples / repeats of them.
 /// Name "repeater".
 std::shared_ptr<Searcher> repeater(std::shared_ptr<Searcher> searcher, std::uint32_t repeats);
