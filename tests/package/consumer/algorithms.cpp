@@ -1,4 +1,5 @@
 #include <troupe/algorithms.hpp>
+#include <troupe/tune/search/searcher_suite.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -13,5 +14,10 @@ int main() {
     optimizer.tell(asked->id, std::abs(asked->config.at("x").as_double() - 3));
   const double x = optimizer.best()->config.at("x").as_double();
   std::printf("x = %g\n", x);
-  return std::abs(x - 3) < 0.5 ? 0 : 1;
+  // What whoever writes a searcher checks it with.
+  const tune::HardSearch hard = tune::hard_searches().front();
+  const auto broken = tune::check_searcher(*tune::random_search(), hard.context, hard.options);
+  for (const std::string& rule : broken)
+    std::printf("%s\n", rule.c_str());
+  return std::abs(x - 3) < 0.5 && broken.empty() ? 0 : 1;
 }
