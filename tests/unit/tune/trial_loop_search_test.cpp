@@ -1,6 +1,10 @@
+#include <troupe/base/random.hpp>
 #include <troupe/tune/schedule/asha.hpp>
 #include <troupe/tune/search/brute_force.hpp>
+#include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/model_searcher.hpp>
+#include <troupe/tune/search/random_search.hpp>
+#include <troupe/tune/search/wrappers.hpp>
 
 #include <memory>
 #include <string>
@@ -124,6 +128,45 @@ TEST_CASE("an experiment that runs out of configurations says so at its end") {
   enough.finish(1);
   CHECK(enough.status().state == ExperimentState::finished);
   CHECK(enough.status().message.empty());
+}
+
+TEST_CASE("no wrapper holds a run up, whatever becomes of its trials, also after kills") {
+  const std::vector<std::shared_ptr<Searcher>> wrappers{
+      concurrency_limiter(cmaes(), {.max_concurrent = 2}),
+      concurrency_limiter(cmaes(),
+                          {.max_concurrent = 7, .batch = true}),  // more than there are CPUs
+      concurrency_limiter(repeater(cmaes(), 3), {.max_concurrent = 4, .batch = true}),
+      repeater(concurrency_limiter(cmaes(), {.max_concurrent = 2, .batch = true}), 2),
+      switch_searcher(random_search(), cmaes(), 9)};
+  for (const auto& wrapper : wrappers)
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      CAPTURE(wrapper->name());
+      CAPTURE(seed);
+      Random random(seed, 0, RandomPurpose::test);
+      ExperimentDefinition definition;
+      definition.param_space = {{"x", uniform(0, 1)}};
+      definition.tune_config.metric = "loss";
+      definition.tune_config.mode = Mode::min;
+      definition.tune_config.num_samples = 25;
+      definition.tune_config.search_alg = wrapper;
+      LoopDriver driver(definition, 3);
+      while (!driver.running().empty()) {
+        const auto running = driver.running();
+        const std::uint32_t trial = random.pick(running);
+        const std::uint64_t draw = random.below(20);
+        if (draw == 0)
+          driver.kill_and_restore(
+              {.unfinished = random.chance(0.5) ? Resume::resume : Resume::skip});
+        else if (draw < 3)
+          driver.fail(trial, "a defect");
+        else if (draw < 9)
+          driver.finish(trial, {{"loss", random.uniform(0, 1)}});
+        else
+          driver.report(trial, {{"loss", random.uniform(0, 1)}});
+      }
+      CHECK(driver.status().state == ExperimentState::finished);
+      CHECK(driver.status().created == 25);
+    }
 }
 
 TEST_CASE("brute force goes through the space when nobody says how many samples there are") {
