@@ -1,6 +1,7 @@
 #include <troupe/base/version.hpp>
 #include <troupe/tune/experiment_spec.hpp>
 #include <troupe/tune/search/detail/given.hpp>
+#include <troupe/tune/search/detail/guarded.hpp>
 
 namespace troupe::tune {
 namespace {
@@ -101,7 +102,7 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   (void)detail::adopt_known_results(design, objectives_of(spec), spec.constraints,
                                     spec.known_results);
   copy_run_config(definition.run_config, spec);
-  const auto searcher = tune.search_alg ? tune.search_alg : auto_searcher();
+  TROUPE_TRY(searcher, detail::guarded(tune.search_alg ? *tune.search_alg : *auto_searcher()));
   spec.num_samples = samples_of(tune, *searcher);
   const auto scheduler = tune.scheduler ? tune.scheduler : fifo();
   spec.searcher = searcher->name();
@@ -135,12 +136,15 @@ std::vector<std::string> varying_parameters(const ParamSpace& space) {
 }
 
 Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {
-  TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, given, "searcher"));
+  std::unique_ptr<Searcher> own;
+  if (given == nullptr) {
+    TROUPE_TRY(made, make_searcher(spec.searcher, spec.searcher_options));
+    own = std::move(made);
+  }
+  TROUPE_TRY(searcher, detail::guarded(given != nullptr ? *given : *own));
+  TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, searcher.get(), "searcher"));
   TROUPE_TRY(context, search_context(spec));
-  auto searcher = given != nullptr ? Result<std::unique_ptr<Searcher>>(given->clone())
-                                   : make_searcher(spec.searcher, spec.searcher_options);
-  if (searcher)
-    TROUPE_RETURN_IF_ERROR((*searcher)->setup(context));
+  TROUPE_RETURN_IF_ERROR(searcher->setup(context));
   return searcher;
 }
 

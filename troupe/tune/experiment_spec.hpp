@@ -29,8 +29,9 @@ struct ExperimentDefinition {
 [[nodiscard]] Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition);
 
 /// Searcher and scheduler, set up for the experiment. A null pointer means: one of Troupe's own,
-/// made from the specification. Errors: failed_precondition when the object given is of another
-/// kind than the experiment's, not_found when it is needed and none was given.
+/// made from the specification. The searcher is guarded: see `detail::guarded`. Errors:
+/// failed_precondition when the object given is of another kind than the experiment's, not_found
+/// when it is needed and none was given.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec,
                                                              const Searcher* given);
 [[nodiscard]] Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,

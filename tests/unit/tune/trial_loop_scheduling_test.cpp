@@ -5,7 +5,9 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 #include <tests/support/instrumented.hpp>
@@ -80,10 +82,14 @@ private:
 /// Gives what it is told to.
 class Moody final : public Searcher {
 public:
-  enum class Mood { fails, throws, nothing };
+  enum class Mood { fails, throws, nothing, lonely };
   explicit Moody(Mood mood) : mood_(mood) {}
   std::string name() const override { return "moody"; }
-  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Moody>(*this); }
+  std::unique_ptr<Searcher> clone() const override {
+    if (mood_ == Mood::lonely && recorded_ == 2)
+      throw std::runtime_error("no more of us");
+    return std::make_unique<Moody>(*this);
+  }
   Status setup(const SearchContext&) override { return ok(); }
   Result<Suggestion> suggest(TrialId trial) const override {
     if (trial.value < 2)
@@ -94,12 +100,16 @@ public:
       return Error(ErrorCode::internal, "singular matrix");
     return Suggestion::nothing_now();
   }
-  void record(TrialId, const Config&, const Value&) override {}
-  Value save() const override { return Map{}; }
-  Status restore(const Value&) override { return ok(); }
+  void record(TrialId, const Config&, const Value&) override { ++recorded_; }
+  Value save() const override { return recorded_; }
+  Status restore(const Value& state) override {
+    recorded_ = state.as_int();
+    return ok();
+  }
 
 private:
   Mood mood_;
+  std::int64_t recorded_ = 0;
 };
 
 TEST_CASE("a paused trial saves, gives its place away, and goes on later from there") {
@@ -251,14 +261,23 @@ TEST_CASE("a scheduler that fails stops the experiment and loses nothing") {
 }
 
 TEST_CASE("a searcher that fails ends the search; what runs goes on") {
-  for (const auto mood : {Moody::Mood::fails, Moody::Mood::throws, Moody::Mood::nothing}) {
+  const std::pair<Moody::Mood, const char*> moods[] = {
+      {Moody::Mood::fails, "the searcher moody failed: singular matrix"},
+      {Moody::Mood::throws,
+       "the searcher moody failed: its suggest() throws: a defect; mend it there, or catch it"},
+      {Moody::Mood::lonely,
+       "the searcher moody failed: its clone() throws: no more of us; mend it there, or catch it"},
+      {Moody::Mood::nothing, "the searcher moody has nothing to suggest although no trial runs"}};
+  for (const auto& [mood, message] : moods) {
     auto definition = samples(10);
     definition.tune_config.search_alg = std::make_shared<Moody>(mood);
     LoopDriver driver(definition, 2);
+    if (mood == Moody::Mood::lonely)
+      driver.kill_and_restore();  // now the searcher is copied to be asked
     driver.finish(0);
     driver.finish(1);
     CHECK(driver.status().state == ExperimentState::failed);
-    CHECK(driver.status().message.find("the searcher moody") == 0);
+    CHECK(driver.status().message == message);
     CHECK(driver.status().terminated == 2);
   }
 }

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -140,6 +141,18 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
         std::string::npos);
 }
 
+TEST_CASE("what a call refuses may be from an earlier version, what no call leaves is not") {
+  const char* earlier =
+      "it is not what save() gave, or an earlier version took what this one "
+      "refuses: restore another copy of it, or begin anew";
+  CHECK(damage([](List& log) { log.insert(log.begin() + 9, log[8]); }).find(earlier) !=
+        std::string::npos);
+  CHECK(damage([](List& log) {
+          log.push_back(List{});
+        }).find("no call leaves such an entry; it is not what save() gave: restore another") !=
+        std::string::npos);
+}
+
 TEST_CASE("the state of another setting is refused with both values") {
   const auto tell = [](const SearchContext& other, const Searcher& searcher = *tpe()) {
     return refusal(busy_state(), other, searcher, ErrorCode::invalid_argument);
@@ -236,20 +249,30 @@ class Own final : public Searcher {
 public:
   explicit Own(Config config) : config_(std::move(config)) {}
 
-  std::shared_ptr<bool> throws = std::make_shared<bool>(false);
+  /// The name of a call.
+  std::shared_ptr<std::string> throws = std::make_shared<std::string>();
 
   std::string name() const override { return "own"; }
-  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Own>(*this); }
-  Status setup(const SearchContext&) override { return ok(); }
-  Result<Suggestion> suggest(TrialId) const override { return Suggestion::of(config_); }
-  void record(TrialId, const Config&, const Value&) override {
-    if (*throws)
-      throw std::runtime_error("out of luck");
+  Value options() const override { return may_throw("options"), Value(); }
+  std::unique_ptr<Searcher> clone() const override {
+    return may_throw("clone"), std::make_unique<Own>(*this);
   }
+  Status setup(const SearchContext&) override { return may_throw("setup"), ok(); }
+  Result<Suggestion> suggest(TrialId) const override {
+    return may_throw("suggest"), Suggestion::of(config_);
+  }
+  void record(TrialId, const Config&, const Value&) override { may_throw("record"); }
+  void on_result(TrialId, const Metrics&) override { may_throw("on_result"); }
+  void on_complete(TrialId, Ending, const Metrics*) override { may_throw("on_complete"); }
   Value save() const override { return {}; }
   Status restore(const Value&) override { return ok(); }
 
 private:
+  void may_throw(const char* call) const {
+    if (*throws == call)
+      throw std::runtime_error("out of luck");
+  }
+
   Config config_;
 };
 
@@ -271,18 +294,69 @@ TEST_CASE("a suggestion that is no configuration of the space is refused when it
   refused({{"x", 1.5}, {"n", 3}}, "x = 1.5: ");
 }
 
-TEST_CASE("what a searcher throws while an optimizer is restored is an error that names it") {
+std::string thrown_by(const char* call) {
+  return std::string("the searcher own failed: its ") + call +
+         "() throws: out of luck; mend it there, or catch it";
+}
+
+TEST_CASE("what a searcher throws is an error that names it and the call, and changes nothing") {
+  const Config config{{"x", 0.5}, {"n", 3}};
+  const Own searcher(config);
+  Optimizer optimizer(searcher, context());
+  for (int i = 0; i < 2; ++i)
+    (void)optimizer.ask();
+  optimizer.report(TrialId(0), 1, {{"loss", 2.0}, {"time", 1}});
+  const Value before = optimizer.save();
+  using Use = std::function<void()>;
+  const std::vector<std::pair<const char*, Use>> uses{
+      {"clone", [&] { Optimizer(searcher, context()); }},
+      {"setup", [&] { Optimizer(searcher, context()); }},
+      {"options", [&] { (void)optimizer.save(); }},
+      {"suggest", [&] { (void)optimizer.ask(); }},
+      {"record", [&] { (void)optimizer.ask(); }},
+      {"record",
+       [&] {
+         optimizer.add({.config = config, .metrics = {{"loss", 1.0}}});
+       }},
+      {"on_complete",
+       [&] {
+         optimizer.add({.config = config, .metrics = {{"loss", 1.0}}});
+       }},
+      {"on_result",
+       [&] {
+         optimizer.report(TrialId(0), 2, {{"loss", 2.0}});
+       }},
+      {"on_complete", [&] { optimizer.tell(TrialId(0), 1.0); }},
+      {"on_complete", [&] { optimizer.tell_pruned(TrialId(0)); }},
+      {"on_complete", [&] { optimizer.tell_failed(TrialId(0)); }}};
+  for (const auto& [call, use] : uses) {
+    CAPTURE(call);
+    *searcher.throws = call;
+    CHECK_THROWS_WITH_AS(use(), ("user_code: " + thrown_by(call)).c_str(), Exception);
+    *searcher.throws = "";
+    CHECK(optimizer.save() == before);
+    CHECK(optimizer.trials().size() == 2);
+    CHECK(optimizer.trials().at(TrialId(0)).pending);
+  }
+  optimizer.tell(TrialId(0), 1.0);
+}
+
+TEST_CASE(
+    "what a searcher throws while an optimizer is restored is an error that names the entry") {
   const Own searcher({{"x", 0.5}, {"n", 3}});
   Optimizer optimizer(searcher, context());
   (void)optimizer.ask();
   const Value state = optimizer.save();
-  *searcher.throws = true;
-  const Status status = optimizer.restore(state);
-  REQUIRE(!status);
-  CHECK(status.error().code() == ErrorCode::user_code);
-  CHECK(status.error().message() ==
-        "the state of an optimizer: entry 0: the searcher own throws: out of luck");
-  CHECK(optimizer.save() == state);
+  for (const char* call : {"options", "clone", "setup", "record"}) {
+    *searcher.throws = call;
+    const Status status = optimizer.restore(state);
+    *searcher.throws = "";
+    REQUIRE(!status);
+    CHECK(status.error().code() == ErrorCode::user_code);
+    const std::string entry = call == std::string("record") ? "entry 0: " : "";
+    CHECK(status.error().message() == "the state of an optimizer: " + entry + thrown_by(call));
+    CHECK(optimizer.save() == state);
+  }
 }
 
 TEST_CASE("a large difference is shown in short") {

@@ -144,7 +144,7 @@ TEST_CASE("a study that an earlier version allowed is refused with what to do") 
     REQUIRE(!status);
     CHECK(status.error().message().find(
               "or an earlier version took what this one refuses: restore another copy of it, or "
-              "begin the study anew") != std::string::npos);
+              "begin anew") != std::string::npos);
     return status.error().message();
   };
   CHECK(refusal([](List& log) {

@@ -5,10 +5,13 @@
 #include <troupe/tune/study/study.hpp>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -56,28 +59,42 @@ public:
   struct Counts {
     int setups = 0;
     int amended = 0;
-    bool throws = false;
+    std::string throws{};  ///< the name of a call
+    void called(const char* call) const {
+      if (throws == call)
+        throw std::runtime_error("out of luck");
+    }
   };
   explicit Counting(std::shared_ptr<Counts> counts) : counts_(std::move(counts)) {}
   std::string name() const override { return "counting"; }
   std::unique_ptr<Searcher> clone() const override {
+    counts_->called("clone");
     return std::unique_ptr<Counting>(new Counting(*this));
   }
   Status setup(const SearchContext& context) override {
     ++counts_->setups;
-    if (counts_->throws)
-      throw std::runtime_error("out of luck");
+    counts_->called("setup");
     return inner_->setup(context);
   }
-  Result<Suggestion> suggest(TrialId trial) const override { return inner_->suggest(trial); }
+  Result<Suggestion> suggest(TrialId trial) const override {
+    counts_->called("suggest");
+    return inner_->suggest(trial);
+  }
   void record(TrialId trial, const Config& config, const Value& note) override {
+    counts_->called("record");
     inner_->record(trial, config, note);
   }
   void amend(TrialId trial, const Config& config) override {
     ++counts_->amended;
+    counts_->called("amend");
     inner_->amend(trial, config);
   }
+  void on_result(TrialId trial, const Metrics& metrics) override {
+    counts_->called("on_result");
+    inner_->on_result(trial, metrics);
+  }
   void on_complete(TrialId trial, Ending ending, const Metrics* last) override {
+    counts_->called("on_complete");
     inner_->on_complete(trial, ending, last);
   }
   Value save() const override { return inner_->save(); }
@@ -102,18 +119,85 @@ TEST_CASE(
   CHECK(counts->amended > 60);
 }
 
+TEST_CASE("what a searcher throws is an error that names it and the call, and changes nothing") {
+  const auto counts = std::make_shared<Counting::Counts>();
+  Study study({.searcher = std::make_shared<Counting>(counts), .seed = 3});
+  study.optimize(booster, 10);
+  StudyTrial open = study.ask();
+  open.report(1.0, 1);
+  const Value before = study.save();
+  const Study::Trial known{.params = {{"x", 0.5}}, .domains = {{"x", uniform(0, 1)}}, .value = 1};
+  using Use = std::function<void()>;
+  const std::vector<std::pair<const char*, Use>> uses{
+      {"suggest", [&] { (void)study.ask(); }},
+      {"record", [&] { (void)study.ask(); }},
+      {"record", [&] { study.add_trial(known); }},
+      {"on_complete", [&] { study.add_trial(known); }},
+      {"on_result", [&] { open.report(1.0, 2); }},
+      {"amend", [&] { study.tell(open, 1.0); }},
+      {"on_complete", [&] { study.tell(open, 1.0); }},
+      {"on_complete", [&] { study.tell_failed(open); }},
+      {"on_complete", [&] { study.optimize([](StudyTrial&) { return 1.0; }, 1); }}};
+  for (const auto& [call, use] : uses) {
+    CAPTURE(call);
+    counts->throws = call;
+    const bool asks = &use == &uses.back().second;
+    CHECK_THROWS_WITH_AS(use(),
+                         ("user_code: the searcher counting failed: its " + std::string(call) +
+                          "() throws: out of luck; mend it there, or catch it")
+                             .c_str(),
+                         Exception);
+    counts->throws = "";
+    if (!asks)
+      CHECK(study.save() == before);
+  }
+  study.tell(open, 1.0);
+}
+
 TEST_CASE("what a searcher throws while a study is restored is an error, and nothing has changed") {
   const auto counts = std::make_shared<Counting::Counts>();
   Study study({.searcher = std::make_shared<Counting>(counts), .seed = 3});
   study.optimize(booster, 10);
   const Value state = study.save();
-  counts->throws = true;
-  const Status status = study.restore(state);
-  REQUIRE(!status);
-  CHECK(status.error().code() == ErrorCode::user_code);
-  CHECK(status.error().message().find("its searcher or scheduler throws: out of luck") !=
-        std::string::npos);
-  CHECK(study.save() == state);
+  for (const char* call : {"clone", "setup", "record", "amend", "on_complete"}) {
+    CAPTURE(call);
+    counts->throws = call;
+    const Status status = study.restore(state);
+    REQUIRE(!status);
+    CHECK(status.error().code() == ErrorCode::user_code);
+    CHECK(status.error().message().find(std::string("the searcher counting failed: its ") + call +
+                                        "() throws: out of luck") != std::string::npos);
+    CHECK(study.save() == state);
+  }
+  CHECK_THROWS_WITH_AS(Study({.searcher = std::make_shared<Counting>([] {
+                                auto broken = std::make_shared<Counting::Counts>();
+                                broken->throws = "clone";
+                                return broken;
+                              }())}),
+                       doctest::Contains("its clone() throws"), Exception);
+}
+
+/// Throws what it is asked.
+class Unlucky final : public Scheduler {
+public:
+  std::string name() const override { return "unlucky"; }
+  std::unique_ptr<Scheduler> clone() const override { return std::make_unique<Unlucky>(*this); }
+  Status setup(const ScheduleContext&) override { return ok(); }
+  Result<ScheduleDecision> decide(TrialId, const Metrics&) const override { throw 7; }
+  void record(TrialId, const Metrics&, const ScheduleDecision&) override {}
+  Value save() const override { return {}; }
+  Status restore(const Value&) override { return ok(); }
+};
+
+TEST_CASE("what a scheduler throws is an error that names the call, and changes nothing") {
+  Study study({.scheduler = std::make_shared<Unlucky>()});
+  StudyTrial trial = study.ask();
+  const Value before = study.save();
+  CHECK_THROWS_WITH_AS(trial.report(1, 1),
+                       doctest::Contains("the scheduler of the study failed: its decide() throws: "
+                                         "something that is no std::exception"),
+                       Exception);
+  CHECK(study.save() == before);
 }
 
 TEST_CASE("the same name with another range takes what fits of the old results") {

@@ -175,8 +175,7 @@ std::optional<Action> Planner::ask_searcher() const {
   if (!parts_.search.searcher().instant())
     return std::nullopt;
   const TrialId id = state.next_trial;
-  return what_was_suggested(parts_, id,
-                            guarded([&] { return parts_.search.searcher().suggest(id); }));
+  return what_was_suggested(parts_, id, parts_.search.searcher().suggest(id));
 }
 
 bool Planner::wants_suggestion() const {

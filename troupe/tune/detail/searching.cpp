@@ -29,7 +29,11 @@ void SearchCall::make(Searcher& searcher) const {
 SuggestJob::SuggestJob(std::shared_ptr<Searcher> copy, std::vector<SearchCall> calls, TrialId trial)
     : copy_(std::move(copy)), calls_(std::move(calls)), trial_(trial) {}
 
+SuggestJob::SuggestJob(Error failed, TrialId trial) : trial_(trial), answer_(std::move(failed)) {}
+
 void SuggestJob::run() noexcept {
+  if (!copy_)
+    return;
   try {
     for (const SearchCall& call : calls_)
       call.make(*copy_);
@@ -75,8 +79,12 @@ void Searching::keep(SearchCall call) {
 
 std::shared_ptr<SuggestJob> Searching::ask(TrialId trial) {
   if (!copy_) {
-    copy_ = searcher_->clone();
     untold_.clear();
+    try {
+      copy_ = searcher_->clone();
+    } catch (const Exception& e) {
+      return std::make_shared<SuggestJob>(e.error(), trial);
+    }
   }
   return std::make_shared<SuggestJob>(copy_, std::exchange(untold_, {}), trial);
 }

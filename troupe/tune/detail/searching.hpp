@@ -31,6 +31,9 @@ public:
   /// `copy` has heard everything before `calls`. Nobody else uses it until the job is done.
   SuggestJob(std::shared_ptr<Searcher> copy, std::vector<SearchCall> calls, TrialId trial);
 
+  /// There is no copy to ask, and this is why.
+  SuggestJob(Error failed, TrialId trial);
+
   void run() noexcept override;
   [[nodiscard]] TrialId trial() const { return trial_; }
   /// After `run`.
@@ -53,6 +56,7 @@ private:
 class Searching {
 public:
   Searching() = default;
+  /// A guarded one.
   explicit Searching(std::unique_ptr<Searcher> searcher) : searcher_(std::move(searcher)) {}
 
   [[nodiscard]] Searcher& searcher() { return *searcher_; }

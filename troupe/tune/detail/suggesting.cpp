@@ -16,12 +16,12 @@ std::optional<Action> what_was_suggested(const LoopParts& parts, TrialId id,
       limits = Error(ErrorCode::resource_exhausted, "a configuration has at most 1 MiB");
     if (limits)
       return create_trial(parts.setting, id, std::move(answer->config), std::move(answer->note));
-    answer = limits.error();
+    answer = std::move(limits)
+                 .with_context("the searcher " + parts.setting.spec.searcher + " failed")
+                 .error();
   }
   if (!answer)
-    return EndSearch{
-        true, false,
-        "the searcher " + parts.setting.spec.searcher + " failed: " + answer.error().message()};
+    return EndSearch{true, false, answer.error().message()};
   if (answer->kind == Suggestion::Kind::exhausted)
     return EndSearch{false, false, std::string(space_exhausted)};
   return std::nullopt;

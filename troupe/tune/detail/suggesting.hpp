@@ -11,8 +11,8 @@ namespace troupe::tune::detail {
 inline constexpr std::string_view space_exhausted =
     "every configuration of the search space was tried; TuneConfig.allow_repeats tries them again";
 
-/// What follows from the answer of a searcher that was asked for trial `id`: a trial, or the end of
-/// the search. Nothing: it has nothing to suggest now.
+/// What follows from the answer of a guarded searcher (its errors name it) that was asked for trial
+/// `id`: a trial, or the end of the search. Nothing: it has nothing to suggest now.
 [[nodiscard]] std::optional<Action> what_was_suggested(const LoopParts& parts, TrialId id,
                                                        Result<Suggestion> answer);
 

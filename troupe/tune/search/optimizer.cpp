@@ -1,6 +1,7 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/design.hpp>
 #include <troupe/tune/search/detail/given.hpp>
+#include <troupe/tune/search/detail/guarded.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::int64_t last_step(const Optimizer::Trial& trial) {
 }  // namespace
 
 Optimizer::Optimizer(const Searcher& searcher, SearchContext context)
-    : context_(std::move(context)), searcher_(searcher.clone()) {
+    : context_(std::move(context)), searcher_(detail::guarded(searcher).value_or_throw()) {
   context_.space.check().value_or_throw();
   design_ = std::make_shared<detail::Design>(context_.space);
   detail::check_objectives(context_.objectives, "SearchContext.objectives").value_or_throw();
@@ -78,31 +79,36 @@ void Optimizer::add(KnownResult result) {
     check_result(result.metrics).with_context("add").value_or_throw();
   if (says_something)
     set_step(result.metrics, 0).with_context("add").value_or_throw();
-  Trial& trial = create(Suggestion::of(result.config));
-  log_.push_back(List{"add", std::move(result.config), result.metrics,
-                      static_cast<std::int64_t>(result.ending)});
-  trial.metrics = std::move(result.metrics);
-  end(trial, result.ending);
+  const TrialId id = next_id();
+  searcher_->record(id, result.config, Value());
+  searcher_->on_complete(id, result.ending, result.metrics.empty() ? nullptr : &result.metrics);
+  log_.push_back(
+      List{"add", result.config, result.metrics, static_cast<std::int64_t>(result.ending)});
+  trials_[id] = {.id = id,
+                 .config = std::move(result.config),
+                 .metrics = std::move(result.metrics),
+                 .pending = false,
+                 .ending = result.ending};
 }
 
-Optimizer::Trial& Optimizer::create(const Suggestion& suggestion) {
-  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
-  searcher_->record(id, suggestion.config, suggestion.note);
-  return trials_[id] = {.id = id, .config = suggestion.config};
+TrialId Optimizer::next_id() const {
+  return TrialId(static_cast<std::uint32_t>(trials_.size()));
 }
 
 Optimizer::Asked Optimizer::begin(Suggestion suggestion) {
-  const Trial& trial = create(suggestion);
+  const TrialId id = next_id();
+  searcher_->record(id, suggestion.config, suggestion.note);
+  trials_[id] = {.id = id, .config = suggestion.config};
   if (!queue_.empty())
     queue_.pop_front();
   log_.push_back(List{"ask", suggestion.config, std::move(suggestion.note)});
-  return {trial.id, std::move(suggestion.config)};
+  return {id, std::move(suggestion.config)};
 }
 
 std::optional<Optimizer::Asked> Optimizer::ask() {
   if (!queue_.empty())
     return begin(Suggestion::of(queue_.front()));
-  const TrialId id(static_cast<std::uint32_t>(trials_.size()));
+  const TrialId id = next_id();
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
   if (suggestion.kind == Suggestion::Kind::config)
     if (const Status status = take_config(suggestion.config); !status)
@@ -193,21 +199,17 @@ void Optimizer::shorten_report(TrialId id) {
   reports_.erase(last);
 }
 
-void Optimizer::end(Trial& trial, Ending ending) {
-  trial.pending = false;
-  trial.ending = ending;
-  searcher_->on_complete(trial.id, ending, trial.metrics.empty() ? nullptr : &trial.metrics);
-}
-
 void Optimizer::tell(TrialId id, Metrics metrics) {
   Trial& trial = pending(id);
   const std::string where = "trial " + to_string(id);
   check_result(metrics).with_context(where).value_or_throw();
   set_step(metrics, last_step(trial)).with_context(where).value_or_throw();
+  searcher_->on_complete(id, Ending::finished, &metrics);
   shorten_report(id);
   log_.push_back(List{"tell", id.value, metrics});
   trial.metrics = std::move(metrics);
-  end(trial, Ending::finished);
+  trial.pending = false;
+  trial.ending = Ending::finished;
 }
 
 void Optimizer::tell(TrialId id, double value) {
@@ -221,17 +223,20 @@ void Optimizer::tell(TrialId id, double value) {
 }
 
 void Optimizer::tell_pruned(TrialId id) {
-  Trial& trial = pending(id);
-  reports_.erase(id);
-  log_.push_back(List{"pruned", id.value});
-  end(trial, Ending::stopped);
+  end_early(id, Ending::stopped, "pruned");
 }
 
 void Optimizer::tell_failed(TrialId id) {
+  end_early(id, Ending::failed, "failed");
+}
+
+void Optimizer::end_early(TrialId id, Ending ending, const char* entry) {
   Trial& trial = pending(id);
+  searcher_->on_complete(id, ending, trial.metrics.empty() ? nullptr : &trial.metrics);
   reports_.erase(id);
-  log_.push_back(List{"failed", id.value});
-  end(trial, Ending::failed);
+  log_.push_back(List{entry, id.value});
+  trial.pending = false;
+  trial.ending = ending;
 }
 
 bool Optimizer::feasible(const Metrics& metrics) const {

@@ -33,7 +33,9 @@ class Design;
 ///
 /// Needs no CAF and no RocksDB: link `troupe::algorithms`. Thread rules: one thread at a time.
 /// Errors are thrown as `Exception`: invalid_argument for a space, points, settings or results that
-/// do not suit, not_found for an id that is not pending. A call that throws changes nothing.
+/// do not suit, not_found for an id that is not pending, user_code when a searcher of your own
+/// throws, naming it and the call. A call that throws changes nothing but, then, what that searcher
+/// took in.
 class Optimizer {
 public:
   struct Asked {
@@ -115,11 +117,11 @@ public:
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
 private:
-  Trial& create(const Suggestion& suggestion);
+  [[nodiscard]] TrialId next_id() const;
   Asked begin(Suggestion suggestion);
   void put(Config config);
   Trial& pending(TrialId id);
-  void end(Trial& trial, Ending ending);
+  void end_early(TrialId id, Ending ending, const char* entry);
   [[nodiscard]] Metrics learned(const Metrics& metrics) const;
   void shorten_report(TrialId id);
   [[nodiscard]] Status check_result(const Metrics& metrics) const;

@@ -1,27 +1,15 @@
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/replay.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/optimizer.hpp>
 
-#include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
 // An optimizer as data, and back.
 
 namespace troupe::tune {
-namespace {
-
-Error bad(const std::string& what) {
-  return Error(ErrorCode::corrupt, "the state of an optimizer: " + what +
-                                       "; it is not what save() gave: restore another copy of it");
-}
-
-Error not_an_entry() {
-  return Error(ErrorCode::corrupt, "no call leaves such an entry");
-}
-
-}  // namespace
-
 /// What suggestions depend on: with other settings the same entries would be another search.
 /// Without `num_samples`: a search may become longer.
 Value Optimizer::setting() const {
@@ -54,38 +42,30 @@ Value Optimizer::save() const {
 }
 
 Status Optimizer::restore(const Value& state) {
+  const std::string whose = "an optimizer";
   const Value* saved = detail::find_state(state, "setting");
   const List* log = detail::find_list(state, "log");
   const Value* samples = detail::find_state(state, "num_samples");
   const Value* exhausted = detail::find_state(state, "exhausted");
   if (saved == nullptr || !saved->is_map() || log == nullptr || samples == nullptr ||
       !(samples->is_null() || samples->is_int()) || exhausted == nullptr || !exhausted->is_bool())
-    return bad("its settings or the list of what happened are missing");
-  if (const auto other = detail::difference(*saved, setting()))
-    return Error(ErrorCode::invalid_argument,
-                 "the optimizer was saved with " + *other +
-                     ": restore it into one with the same searcher and SearchContext, of which "
-                     "only num_samples may differ");
-  std::string where;
-  try {
-    // Settings that were taken once are taken again.
-    Optimizer restored(*searcher_, context_);
-    for (std::size_t i = 0; i < log->size(); ++i) {
-      where = "entry " + std::to_string(i) + ": ";
-      const Status status = restored.take((*log)[i]);
-      if (!status)
-        return bad(where + status.error().message());
-    }
-    // Whether a longer search has more to give is another question.
-    restored.exhausted_ = exhausted->as_bool() && *samples == this->samples();
-    restored.warnings_ = std::move(warnings_);
-    *this = std::move(restored);
-  } catch (const Exception& e) {
-    return bad(where + e.error().message());
-  } catch (const std::exception& e) {
-    return Error(ErrorCode::user_code, "the state of an optimizer: " + where + "the searcher " +
-                                           searcher_->name() + " throws: " + e.what());
-  }
+    return detail::bad_state(whose, "its settings or the list of what happened are missing");
+  std::optional<Optimizer> restored;
+  const auto begin = [&]() -> Status {
+    if (const auto other = detail::difference(*saved, setting()))
+      return Error(ErrorCode::invalid_argument,
+                   "the optimizer was saved with " + *other +
+                       ": restore it into one with the same searcher and SearchContext, of which "
+                       "only num_samples may differ");
+    restored.emplace(*searcher_, context_);
+    return ok();
+  };
+  TROUPE_RETURN_IF_ERROR(detail::take_again(
+      whose, *log, begin, [&](const Value& entry) { return restored->take(entry); }));
+  // Whether a longer search has more to give is another question.
+  restored->exhausted_ = exhausted->as_bool() && *samples == this->samples();
+  restored->warnings_ = std::move(warnings_);
+  *this = std::move(*restored);
   return ok();
 }
 
@@ -93,7 +73,7 @@ Status Optimizer::restore(const Value& state) {
 Status Optimizer::take(const Value& entry) {
   const List* parts = entry.get_if<List>();
   if (parts == nullptr || parts->size() < 2 || !(*parts)[0].is_string())
-    return not_an_entry();
+    return detail::not_an_entry();
   const List& p = *parts;
   const std::string& kind = p[0].as_string();
   if (kind == "enqueue" && p.size() == 2 && p[1].is_map()) {
@@ -120,7 +100,7 @@ Status Optimizer::take(const Value& entry) {
 Status Optimizer::take_trial(const List& entry) {
   const std::string& kind = entry[0].as_string();
   if (!detail::is_trial(entry[1]))
-    return not_an_entry();
+    return detail::not_an_entry();
   const TrialId id(static_cast<std::uint32_t>(entry[1].as_int()));
   const Map* metrics = entry.size() == 3 ? entry[2].get_if<Map>() : nullptr;
   if (kind == "pruned" && entry.size() == 2) {
@@ -132,10 +112,10 @@ Status Optimizer::take_trial(const List& entry) {
   } else if (kind == "report" && metrics != nullptr) {
     const auto step = detail::find_count(*metrics, "training_iteration", INT64_MAX);
     if (!step)
-      return not_an_entry();
+      return detail::not_an_entry();
     report(id, *step, *metrics);
   } else {
-    return not_an_entry();
+    return detail::not_an_entry();
   }
   return ok();
 }

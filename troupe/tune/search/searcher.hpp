@@ -99,9 +99,10 @@ constexpr Suggestion::Kind enum_last(Suggestion::Kind) noexcept {
 /// never created; it may cache, but the cache must not be visible in any result.
 /// Order of calls: `setup` first; then for each trial `record`, `on_result` any number of times,
 /// `on_complete` once. `restore` comes after `setup`, instead of everything before.
-/// Threads: each object is called from one thread at a time. Errors: an error from `suggest` ends
-/// the search (the trials that run go on), an exception from any other method ends the experiment;
-/// both leave the journal whole.
+/// Threads: each object is called from one thread at a time. Errors: what fails while a searcher is
+/// asked, by an error from `suggest` or an exception, ends the search (the trials that run go on);
+/// an exception from any other method ends the experiment. Both leave the journal whole, and the
+/// message names the searcher and the call that threw. `Optimizer` and `Study` throw it.
 class Searcher {
 public:
   virtual ~Searcher() = default;

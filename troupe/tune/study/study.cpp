@@ -167,8 +167,7 @@ Value Study::save() const {
 }
 
 Status Study::restore(const Value& state) {
-  auto restored = std::make_unique<detail::StudyState>(state_->options());
-  TROUPE_RETURN_IF_ERROR(restored->load(state));
+  TROUPE_TRY(restored, state_->restored(state));
   state_ = std::move(restored);
   return ok();
 }

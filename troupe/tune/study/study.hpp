@@ -106,7 +106,9 @@ struct StudyOptions {
 /// first, and relations between parameters are possible.
 ///
 /// The seed and the order of calls decide everything. `save` and `restore` go on exactly. Thread
-/// rules: one thread at a time. Errors are thrown as `Exception`.
+/// rules: one thread at a time. Errors are thrown as `Exception`: user_code when a searcher or
+/// scheduler of your own throws, naming it and the call. A call that throws changes nothing but,
+/// then, what that object took in.
 class Study {
 public:
   struct Trial {

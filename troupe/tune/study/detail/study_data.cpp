@@ -1,27 +1,13 @@
+#include <troupe/tune/search/detail/replay.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/study/detail/study_state.hpp>
 
-#include <exception>
 #include <string>
 #include <utility>
 
 /// A study as data, and back.
 namespace troupe::tune::detail {
 namespace {
-
-constexpr auto not_given = "it is not what save() gave: restore another copy of it";
-/// Of data in order with a call that is refused.
-constexpr auto not_taken =
-    "it is not what save() gave, or an earlier version took what this one refuses: restore another "
-    "copy of it, or begin the study anew";
-
-Error bad(const std::string& what, const char* why = not_given) {
-  return Error(ErrorCode::corrupt, "the state of a study: " + what + "; " + why);
-}
-
-Error not_an_entry() {
-  return Error(ErrorCode::corrupt, "no call leaves such an entry");
-}
 
 /// Real numbers only.
 Result<std::vector<double>> read_numbers(const Value& value) {
@@ -53,10 +39,15 @@ Value StudyState::options_data() const {
   List modes;
   for (const Objective& objective : objectives_)
     modes.push_back(std::string(to_string(objective.mode)));
+  Value scheduler, scheduler_options;
+  if (scheduler_) {
+    scheduler = scheduler_call("name", [&] { return scheduler_->name(); });
+    scheduler_options = scheduler_call("options", [&] { return scheduler_->options(); });
+  }
   return Map{{"searcher", options_.searcher->name()},
              {"searcher_options", options_.searcher->options()},
-             {"scheduler", scheduler_ ? Value(scheduler_->name()) : Value()},
-             {"scheduler_options", scheduler_ ? scheduler_->options() : Value()},
+             {"scheduler", scheduler},
+             {"scheduler_options", scheduler_options},
              {"modes", std::move(modes)},
              {"constraints", List(options_.constraints.begin(), options_.constraints.end())},
              // As the whole number of the same bits: the data knows no others.
@@ -67,31 +58,24 @@ Value StudyState::save() const {
   return Map{{"options", options_data()}, {"study", log_}};
 }
 
-Status StudyState::load(const Value& state) {
-  const Map* map = state.get_if<Map>();
-  const Value* options = map != nullptr ? map->find_key("options") : nullptr;
-  const Value* log = map != nullptr ? map->find_key("study") : nullptr;
-  if (options == nullptr || !options->is_map() || log == nullptr || !log->is_list())
-    return bad("its options or the list of what happened are missing");
-  if (const auto other = difference(*options, options_data()))
-    return Error(ErrorCode::invalid_argument,
-                 "the study was saved with " + *other +
-                     ": restore it into a study with the same StudyOptions");
-  for (std::size_t i = 0; i < log->as_list().size(); ++i) {
-    const std::string where = "entry " + std::to_string(i) + ": ";
-    try {
-      const Status status = take(log->as_list()[i]);
-      if (!status)
-        return bad(where + status.error().message());
-    } catch (const Exception& e) {
-      return bad(where + e.error().message(), not_taken);
-    } catch (const std::exception& e) {
-      return Error(ErrorCode::user_code,
-                   "the state of a study: " + where +
-                       "its searcher or scheduler throws: " + std::string(e.what()));
-    }
-  }
-  return ok();
+Result<std::unique_ptr<StudyState>> StudyState::restored(const Value& state) const {
+  const std::string whose = "a study";
+  const Value* options = find_state(state, "options");
+  const List* log = find_list(state, "study");
+  if (options == nullptr || !options->is_map() || log == nullptr)
+    return bad_state(whose, "its options or the list of what happened are missing");
+  std::unique_ptr<StudyState> restored;
+  const auto begin = [&]() -> Status {
+    if (const auto other = difference(*options, options_data()))
+      return Error(ErrorCode::invalid_argument,
+                   "the study was saved with " + *other +
+                       ": restore it into a study with the same StudyOptions");
+    restored = std::make_unique<StudyState>(options_);
+    return ok();
+  };
+  TROUPE_RETURN_IF_ERROR(
+      take_again(whose, *log, begin, [&](const Value& entry) { return restored->take(entry); }));
+  return restored;
 }
 
 Status StudyState::take(const Value& entry) {

@@ -38,8 +38,7 @@ std::vector<Objective> objectives_of(const StudyOptions& options) {
 
 StudyState::StudyState(StudyOptions options)
     : options_(std::move(options)), objectives_(objectives_of(options_)) {
-  if (!options_.searcher)
-    options_.searcher = tpe();
+  options_.searcher = guarded(options_.searcher ? *options_.searcher : *tpe()).value_or_throw();
   check_objectives(objectives_,
                    options_.modes.empty() ? "StudyOptions::mode" : "StudyOptions::modes")
       .value_or_throw();
@@ -56,10 +55,10 @@ StudyState::StudyState(StudyOptions options)
     throw refused("StudyOptions::scheduler compares trials by one objective, and the study has " +
                   std::to_string(objectives_.size()) +
                   ": leave out the scheduler or all modes but one");
-  scheduler_ = options_.scheduler->clone();
-  scheduler_
-      ->setup({.metric = objectives_[0].metric, .mode = objectives_[0].mode, .seed = options_.seed})
-      .value_or_throw();
+  scheduler_ = scheduler_call("clone", [&] { return options_.scheduler->clone(); });
+  const ScheduleContext context{
+      .metric = objectives_[0].metric, .mode = objectives_[0].mode, .seed = options_.seed};
+  scheduler_call("setup", [&] { return scheduler_->setup(context); }).value_or_throw();
 }
 
 // -- trials -------------------------------------------------------------------------------------
@@ -74,6 +73,10 @@ TrialId StudyState::begin(const std::optional<Suggestion>& given) {
   if (stale_)
     prepare();
   const Suggestion suggestion = given ? *given : wanted(suggest(id));
+  if (searcher_ && !suggestion.config.empty())
+    searcher_->record(id, suggestion.config, suggestion.note);
+  if (scheduler_)
+    scheduler_call("on_trial_add", [&] { scheduler_->on_trial_add(id, {}); });
   Live& trial = trials_[id];
   trial.shown.number = id;
   trial.shown.pending = true;
@@ -82,10 +85,6 @@ TrialId StudyState::begin(const std::optional<Suggestion>& given) {
     trial.fixed = std::move(queue_.front());
     queue_.pop_front();
   }
-  if (searcher_ && !trial.asked.empty())
-    searcher_->record(id, suggestion.config, suggestion.note);
-  if (scheduler_)
-    scheduler_->on_trial_add(id, {});
   log_.push_back(List{"ask", suggestion.config, suggestion.note});
   return id;
 }
@@ -189,13 +188,15 @@ void StudyState::report(TrialId id, double value, std::uint64_t step) {
   }();
   std::optional<ScheduleDecision> decision;
   if (scheduler_ && !trial.prune)
-    decision = scheduler_->decide(id, metrics).value_or_throw();
-  trial.shown.value = value;
-  trial.shown.step = step;
+    decision =
+        scheduler_call("decide", [&] { return scheduler_->decide(id, metrics); }).value_or_throw();
   if (searcher_)
     searcher_->on_result(id, metrics);
+  if (decision)
+    scheduler_call("record", [&] { scheduler_->record(id, metrics, *decision); });
+  trial.shown.value = value;
+  trial.shown.step = step;
   if (decision) {
-    scheduler_->record(id, metrics, *decision);
     trial.prune = decision->action != ScheduleAction::go_on;
     trial.had_all = decision->action == ScheduleAction::finish;
   }
@@ -204,37 +205,39 @@ void StudyState::report(TrialId id, double value, std::uint64_t step) {
 
 void StudyState::end(TrialId id, Ending ending, std::vector<double> values) {
   Live& trial = pending(id);
-  const Value logged = values.empty() ? Value() : Value(List(values.begin(), values.end()));
   if (ending == Ending::finished)
     check_values(trial.shown, values.size())
         .with_context("trial " + to_string(id))
         .value_or_throw();
-  log_.push_back(List{"tell", std::int64_t{id.value}, static_cast<std::int64_t>(ending), logged});
+  const Value logged = values.empty() ? Value() : Value(List(values.begin(), values.end()));
+  List entry{"tell", std::int64_t{id.value}, static_cast<std::int64_t>(ending), logged};
+  Trial over = trial.shown;
   if (!values.empty()) {
     if (several())
-      trial.shown.values = std::move(values);
+      over.values = std::move(values);
     else
-      trial.shown.value = values[0];
-    trial.shown.step = std::max<std::uint64_t>(trial.shown.step, 1);
+      over.value = values[0];
+    over.step = std::max<std::uint64_t>(over.step, 1);
   }
-  trial.shown.pending = false;
-  if (ending == Ending::stopped && trial.had_all && !missing_constraint(trial.shown))
+  over.pending = false;
+  if (ending == Ending::stopped && trial.had_all && !missing_constraint(over))
     ending = Ending::finished;
-  trial.shown.ending = ending;
+  over.ending = ending;
   for (const auto& [name, value] : trial.fixed)
-    if (!trial.shown.params.find_key(name))
-      trial.shown.unused.push_back(name);
-  const Metrics metrics = metrics_of(trial.shown);
-  const bool has_value = trial.shown.value || !trial.shown.values.empty();
-  const Metrics* last = has_value ? &metrics : nullptr;
-  if (trial.asked.empty())
-    stale_ = true;  // the searcher has never heard of it
-  else if (searcher_ && trial.shown.params != trial.asked)
-    searcher_->amend(id, fitting(trial.shown.params));
+    if (!over.params.find_key(name))
+      over.unused.push_back(name);
+  const Metrics metrics = metrics_of(over);
+  const Metrics* last = over.value || !over.values.empty() ? &metrics : nullptr;
+  const bool unheard = trial.asked.empty();
+  if (searcher_ && !unheard && over.params != trial.asked)
+    searcher_->amend(id, fitting(space_, over.params));
   if (searcher_)
     searcher_->on_complete(id, ending, last);
   if (scheduler_)
-    scheduler_->on_complete(id, ending, last);
+    scheduler_call("on_complete", [&] { scheduler_->on_complete(id, ending, last); });
+  stale_ = stale_ || unheard;
+  log_.push_back(std::move(entry));
+  trial.shown = std::move(over);
 }
 
 const StudyState::Live& StudyState::live(TrialId id) const {
@@ -260,26 +263,28 @@ void StudyState::add(Trial trial) {
   const TrialId id(static_cast<std::uint32_t>(trials_.size()));
   adopt_added(trial).with_context("the trial to add").value_or_throw();
   Map domains;
+  Space space = space_;
   for (const auto& [name, domain] : trial.domains) {
     domains[name] = domain.to_value();
     // What the objective asked for last is what counts; here nobody asked.
-    if (space_.emplace(name, domain).second)
-      stale_ = true;
+    space.emplace(name, domain);
   }
   trial.number = id;
-  if (trial.value || !trial.values.empty())
+  const bool has_value = trial.value || !trial.values.empty();
+  if (has_value)
     trial.step = std::max<std::uint64_t>(trial.step, 1);
+  if (searcher_) {
+    const Metrics metrics = metrics_of(trial);
+    searcher_->record(id, fitting(space, trial.params), Value());
+    searcher_->on_complete(id, trial.ending, has_value ? &metrics : nullptr);
+  }
+  stale_ = stale_ || space.size() != space_.size();
+  space_ = std::move(space);
   log_.push_back(List{"add", trial.params, std::move(domains),
                       trial.value ? Value(*trial.value) : Value(),
                       List(trial.values.begin(), trial.values.end()), trial.step, trial.constraints,
                       static_cast<std::int64_t>(trial.ending)});
-  const Trial& added = trials_.emplace(id, Live{std::move(trial), {}, {}}).first->second.shown;
-  if (!searcher_)
-    return;
-  const Metrics metrics = metrics_of(added);
-  const bool has_value = added.value || !added.values.empty();
-  searcher_->record(id, fitting(added.params), Value());
-  searcher_->on_complete(id, added.ending, has_value ? &metrics : nullptr);
+  trials_.emplace(id, Live{std::move(trial), {}, {}});
 }
 
 /// Checks a result, and gives its values the form of the study.
@@ -337,12 +342,12 @@ Status StudyState::check_values(const Trial& trial, std::size_t count) const {
 
 // -- the searcher -------------------------------------------------------------------------------
 
-/// What of a trial's parameters lies in the space as it is now.
-Config StudyState::fitting(const Config& params) const {
+/// What of a trial's parameters lies in a space.
+Config StudyState::fitting(const Space& space, const Config& params) {
   Config config;
   for (const auto& [name, value] : params) {
-    const auto known = space_.find(name);
-    if (known == space_.end())
+    const auto known = space.find(name);
+    if (known == space.end())
       continue;
     if (auto adopted = known->second.adopt(value))
       config[name] = adopted.take();
@@ -361,7 +366,7 @@ void StudyState::prepare() {
   for (const auto& [id, trial] : trials_)
     if (!trial.shown.pending)
       context.known_results.push_back(
-          {fitting(trial.shown.params), metrics_of(trial.shown), trial.shown.ending});
+          {fitting(space_, trial.shown.params), metrics_of(trial.shown), trial.shown.ending});
   auto searcher = options_.searcher->clone();
   searcher->setup(context).value_or_throw();
   for (const auto& [id, trial] : trials_)
@@ -370,7 +375,7 @@ void StudyState::prepare() {
       Config used = trial.asked;
       for (const auto& [name, value] : trial.shown.params)
         used[name] = value;
-      searcher->record(id, fitting(used), Value());
+      searcher->record(id, fitting(space_, used), Value());
     }
   searcher_ = std::move(searcher);
   stale_ = false;

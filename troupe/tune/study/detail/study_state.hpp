@@ -1,5 +1,6 @@
 #pragma once
 
+#include <troupe/tune/search/detail/guarded.hpp>
 #include <troupe/tune/study/study.hpp>
 
 #include <deque>
@@ -37,18 +38,19 @@ public:
   [[nodiscard]] const Trial& trial(TrialId id) const { return live(id).shown; }
   /// The number of a trial that is not over; invalid_argument of any other.
   [[nodiscard]] TrialId pending_trial(TrialId id) { return pending(id).shown.number; }
-  [[nodiscard]] const StudyOptions& options() const { return options_; }
   [[nodiscard]] std::vector<Trial> trials() const;
   [[nodiscard]] std::optional<Trial> best() const;
   [[nodiscard]] std::vector<Trial> front() const;
 
   [[nodiscard]] Value save() const;
-  /// On a new state: everything that `save` wrote down happens again.
-  [[nodiscard]] Status load(const Value& state);
+  /// A new state with the same options, in which everything that `save` wrote down happened again.
+  [[nodiscard]] Result<std::unique_ptr<StudyState>> restored(const Value& state) const;
 
 private:
   /// Of the metrics: where the constraints stand by name.
   static constexpr const char* constraints_key = "constraints";
+
+  using Space = std::map<std::string, Domain>;
 
   struct Live {
     Trial shown;
@@ -67,10 +69,14 @@ private:
   [[nodiscard]] std::optional<std::string> missing_constraint(const Trial& trial) const;
   [[nodiscard]] bool feasible(const Trial& trial) const;
   [[nodiscard]] Metrics metrics_of(const Trial& trial) const;
-  [[nodiscard]] Config fitting(const Config& params) const;
+  [[nodiscard]] static Config fitting(const Space& space, const Config& params);
   [[nodiscard]] Suggestion suggest(TrialId id) const;
   [[nodiscard]] Suggestion wanted(Suggestion suggestion) const;
   void prepare();
+  template <class Call>
+  static auto scheduler_call(const char* name, Call&& call) -> decltype(call()) {
+    return user_call("the scheduler of the study", name, call);
+  }
 
   [[nodiscard]] Value options_data() const;
   [[nodiscard]] Status take(const Value& entry);
@@ -81,7 +87,7 @@ private:
   std::vector<std::string> constraint_metrics_;
   std::unique_ptr<Searcher> searcher_;  ///< nothing before the first parameter is known
   std::unique_ptr<Scheduler> scheduler_;
-  std::map<std::string, Domain> space_;
+  Space space_;
   std::map<TrialId, Live> trials_;
   std::deque<Config> queue_;
   bool stale_ = false;  ///< the searcher does not fit the space
