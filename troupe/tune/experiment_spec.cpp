@@ -109,7 +109,8 @@ Result<ExperimentSpec> make_spec(const ExperimentDefinition& definition) {
   spec.searcher_options = searcher->options();
   spec.scheduler = scheduler->name();
   spec.scheduler_options = scheduler->options();
-  TROUPE_RETURN_IF_ERROR(searcher_for(spec, searcher.get()));
+  TROUPE_TRY(context, search_context(spec));
+  TROUPE_RETURN_IF_ERROR(searcher_for(spec, context, searcher.get()));
   TROUPE_RETURN_IF_ERROR(scheduler_for(spec, scheduler.get()));
   return spec;
 }
@@ -135,7 +136,9 @@ std::vector<std::string> varying_parameters(const ParamSpace& space) {
   return paths;
 }
 
-Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const Searcher* given) {
+Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec,
+                                               const SearchContext& context,
+                                               const Searcher* given) {
   std::unique_ptr<Searcher> own;
   if (given == nullptr) {
     TROUPE_TRY(made, make_searcher(spec.searcher, spec.searcher_options));
@@ -143,7 +146,6 @@ Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec, const
   }
   TROUPE_TRY(searcher, detail::guarded(given != nullptr ? *given : *own));
   TROUPE_RETURN_IF_ERROR(check_kind(spec.searcher, searcher.get(), "searcher"));
-  TROUPE_TRY(context, search_context(spec));
   TROUPE_RETURN_IF_ERROR(searcher->setup(context));
   return searcher;
 }

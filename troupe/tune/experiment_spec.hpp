@@ -33,6 +33,7 @@ struct ExperimentDefinition {
 /// failed_precondition when the object given is of another kind than the experiment's, not_found
 /// when it is needed and none was given.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec,
+                                                             const SearchContext& context,
                                                              const Searcher* given);
 [[nodiscard]] Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
                                                                const Scheduler* given);

@@ -90,20 +90,6 @@ Result<ExperimentSpec> stored_spec(const fs::path& dir) {
                                          ", although events are. Restore the folder from a backup");
 }
 
-/// An earlier version may have taken what this one refuses.
-Status check_stored_space(const fs::path& dir, const ExperimentSpec& spec) {
-  const auto context = search_context(spec);
-  if (context)
-    return ok();
-  return Error(context.error().code(),
-               "the experiment in '" + dir.string() +
-                   "' was made by a version that allowed what this one refuses: " +
-                   context.error().message() +
-                   ". It cannot go on: start it anew, under another name and without that; with "
-                   "TuneConfig.known_results = ResultGrid::open(\"" +
-                   dir.string() + "\").known_results() it learns from what was found");
-}
-
 void tell_notes(const OpenedStore& store) {
   for (const std::string& note : store.notes)
     log::warning(note);
@@ -116,9 +102,26 @@ struct Plan {
 
 Result<Plan> plan_of(const ExperimentSpec& spec, const Searcher* given) {
   TROUPE_TRY(context, search_context(spec));
-  TROUPE_TRY(searcher, searcher_for(spec, given));
+  TROUPE_TRY(searcher, searcher_for(spec, context, given));
   const auto trials = searcher->planned(context);
   return Plan{trials, trials || (searcher->enumerates() && !context.allow_repeats)};
+}
+
+/// The same of an experiment that is gone on with: an earlier version may have taken a space, or
+/// points to evaluate, that this one refuses.
+Result<Plan> stored_plan(const fs::path& dir, const ExperimentSpec& spec, const Searcher* given) {
+  auto plan = plan_of(spec, given);
+  if (plan || plan.error().code() != ErrorCode::invalid_argument)
+    return plan;
+  const std::string other =
+      given == nullptr ? "" : ", or the searcher that was passed has other settings";
+  return Error(plan.error().code(),
+               "the experiment in '" + dir.string() +
+                   "' was made by a version that allowed what this one refuses" + other + ": " +
+                   plan.error().message() +
+                   ". It cannot go on: start it anew, under another name and without that; with "
+                   "TuneConfig.known_results = ResultGrid::open(\"" +
+                   dir.string() + "\").known_results() it learns from what was found");
 }
 
 Result<ResumeConfig> resume_config(const RestoreOptions& options) {
@@ -249,8 +252,8 @@ private:
     TROUPE_RETURN_IF_ERROR(check_location());
     TROUPE_TRY(store, open_store({.experiment_dir = dir_, .mode = OpenMode::existing}));
     TROUPE_TRY(spec, read_spec(*store.journal));
-    TROUPE_RETURN_IF_ERROR(check_stored_space(dir_, spec));
     const Searcher* searcher = restore_->search_alg.get();
+    TROUPE_TRY(plan, stored_plan(dir_, spec, searcher));
     TROUPE_TRY(mended, detail::mend_rows(*store.journal, searcher, restore_->scheduler.get(),
                                          real_clock().wall_ms()));
     if (mended > 0)
@@ -258,7 +261,6 @@ private:
                             " that a repair had dropped were written again from the events");
     TROUPE_TRY(loop, TrialLoop::restore(*store.journal, searcher, restore_->scheduler.get(),
                                         environment(), resume));
-    TROUPE_TRY(plan, plan_of(loop->spec(), searcher));
     if (loop->status().planned)
       plan.trials = loop->status().planned;  // with those that were repeated
     return make_experiment(std::move(loop), std::move(store), plan);

@@ -83,10 +83,10 @@ public:
   /// everything is durable then. Failed trials are no errors: see `ResultGrid::errors`. Once only,
   /// unless it was refused.
   /// Errors, before anything is created: not_found (unknown trainable), invalid_argument (a setting
-  /// that can not be right, a trial that asks for more than there is, a stored space that an
-  /// earlier version allowed), already_exists (an experiment of that name is there). Later: io,
-  /// unavailable, resource_exhausted of the store, or what a searcher or scheduler said; then the
-  /// message tells how to go on.
+  /// that can not be right, a trial that asks for more than there is, a stored space or
+  /// points to evaluate that an earlier version allowed), already_exists (an experiment of that
+  /// name is there). Later: io, unavailable, resource_exhausted of the store, or what a searcher or
+  /// scheduler said; then the message tells how to go on.
   ResultGrid fit();
 
   /// The results of the last `fit`, or of the experiment that was restored. Throws

@@ -1,7 +1,9 @@
 #include <troupe/runtime/store/doctor.hpp>
 #include <troupe/runtime/store/keys.hpp>
 #include <troupe/runtime/store/store.hpp>
+#include <troupe/tune/search/random_search.hpp>
 
+#include <functional>
 #include <numeric>
 #include <sstream>
 
@@ -27,6 +29,18 @@ tune::ResultGrid failed_once(Lab& lab, Isolation isolation) {
   return tune::Tuner(lab.runtime, "counting",
                      {.param_space = {{"to", 5}, {"fail_at", 3}}, .run_config = lab.run(isolation)})
       .fit();
+}
+
+/// As an earlier version might have written it.
+void change_spec(const std::filesystem::path& dir,
+                 const std::function<void(tune::ExperimentSpec&)>& change) {
+  auto store = open_store({.experiment_dir = dir}).value_or_throw();
+  auto spec = tune::read_spec(*store.journal).value_or_throw();
+  change(spec);
+  WriteSet older{encode(tune::EventRecord{.body = tune::RowsRestored{}}), {}};
+  older.rows.push_back({Table::experiment, std::string(keys::experiment_spec), encode(spec)});
+  store.journal->append({&older, 1}).value_or_throw();
+  store.journal->close().value_or_throw();
 }
 
 }  // namespace
@@ -228,18 +242,12 @@ TEST_CASE("an experiment whose space is refused by now says so, and its results 
         .run_config = lab.run(Isolation::thread, name)};
   };
   REQUIRE(tune::Tuner(lab.runtime, "counting", options("test")).fit().num_terminated() == 3);
-  {
-    auto store = open_store({.experiment_dir = lab.dir()}).value_or_throw();
-    auto spec = tune::read_spec(*store.journal).value_or_throw();
+  change_spec(lab.dir(), [](tune::ExperimentSpec& spec) {
     spec.param_space =
         tune::ParamSpace{
             {"to", 2}, {"x", tune::uniform(0, 1)}, {"k", tune::choice({"a", "a", "b"})}}
             .to_value();
-    WriteSet older{encode(tune::EventRecord{.body = tune::RowsRestored{}}), {}};
-    older.rows.push_back({Table::experiment, std::string(keys::experiment_spec), encode(spec)});
-    store.journal->append({&older, 1}).value_or_throw();
-    store.journal->close().value_or_throw();
-  }
+  });
   auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
   check_throws(ErrorCode::invalid_argument,
                "the experiment in '" + lab.dir().string() +
@@ -253,4 +261,28 @@ TEST_CASE("an experiment whose space is refused by now says so, and its results 
   anew.tune_config.known_results = tune::ResultGrid::open(lab.dir()).known_results();
   CHECK(anew.tune_config.known_results.size() == 3);
   CHECK(tune::Tuner(lab.runtime, "counting", anew).fit().num_terminated() == 3);
+}
+
+TEST_CASE("points to evaluate that are refused by now are told with the folder") {
+  Lab lab;
+  tune::ParamSpace space{{"to", 2}, {"x", tune::uniform(0, 1)}, {"y", tune::uniform(0, 1)}};
+  space.require(tune::less("x", "y"));
+  REQUIRE(tune::Tuner(lab.runtime, "counting",
+                      {.param_space = space,
+                       .tune_config = {.metric = "count",
+                                       .mode = Mode::max,
+                                       .num_samples = 3,
+                                       .search_alg = tune::random_search()},
+                       .run_config = lab.run(Isolation::thread, "test")})
+              .fit()
+              .num_terminated() == 3);
+  change_spec(lab.dir(), [](tune::ExperimentSpec& spec) {
+    spec.points_to_evaluate = {{{"x", 1 - 1e-12}}};
+  });
+  auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
+  check_throws(ErrorCode::invalid_argument,
+               "the experiment in '" + lab.dir().string() +
+                   "' was made by a version that allowed what this one refuses: "
+                   "points_to_evaluate[0]: ",
+               [&] { (void)tuner.fit(); });
 }

@@ -236,7 +236,7 @@ TEST_CASE("an algorithm of another kind than the stored one is refused") {
   REQUIRE(!scheduler.has_value());
   CHECK(scheduler.error().message().find("'fifo', but 'asha'") != std::string::npos);
   CHECK(scheduler_for(spec, nullptr).has_value());
-  CHECK(searcher_for(spec, nullptr).has_value());
+  CHECK(searcher_for(spec, search_context(spec).value_or_throw(), nullptr).has_value());
 }
 
 }  // namespace

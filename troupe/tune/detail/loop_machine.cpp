@@ -54,7 +54,7 @@ Result<std::unique_ptr<LoopMachine>> LoopMachine::make(ExperimentSpec spec,
   auto machine = std::unique_ptr<LoopMachine>(new LoopMachine);
   LoopParts& parts = machine->parts_;
   TROUPE_TRY(context, search_context(spec));
-  TROUPE_TRY(own_searcher, searcher_for(spec, searcher));
+  TROUPE_TRY(own_searcher, searcher_for(spec, context, searcher));
   TROUPE_TRY(own_scheduler, scheduler_for(spec, scheduler));
   parts.search = Searching(std::move(own_searcher));
   parts.scheduler = std::move(own_scheduler);
