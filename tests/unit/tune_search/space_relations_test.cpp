@@ -262,6 +262,17 @@ TEST_CASE("relations that name nothing are refused with close matches") {
             .find("did you mean 'kind'") != std::string::npos);
   CHECK(error_of({{"kind", choice({"a"})}, {"x", when("kind", {"b"}, uniform(0, 1))}})
             .find("'kind' is never \"b\"") != std::string::npos);
+  List many;
+  for (int i = 0; i < 300; ++i)
+    many.emplace_back(i);
+  ParamSpace wide{{"kind", choice(many)}};
+  many.back() = 299.0;
+  for (int i = 0; i < 300; ++i)
+    wide.add("x" + std::to_string(i), when("kind", {0, 299}, uniform(0, 1)));
+  CHECK(error_of(wide) == "");
+  wide.add("y", when("kind", many, uniform(0, 1)));
+  CHECK(error_of(wide).find("key 'y', condition: 'kind' is never 299.0: it does not lie in") !=
+        std::string::npos);
   CHECK(error_of({{"kind", choice({1})}, {"x", when("kind", {1.0}, uniform(0, 1))}})
             .find("types count") != std::string::npos);
   CHECK(error_of({{"kind", choice({1})}, {"x", when("kind", {}, uniform(0, 1))}})

@@ -23,15 +23,38 @@ Error unknown(const std::string& where, const std::string& path, const Leaves& l
                                                 troupe::detail::did_you_mean(path, names));
 }
 
-/// Can the parameter have this value?
-Status can_be(const std::string& where, const std::string& path, const SpaceEntry& entry,
-              const Value& value) {
-  const auto adopted = entry.adopt(value);
-  if (adopted)
-    return ok();
-  return Error(ErrorCode::invalid_argument, where + ": '" + path + "' is never " + to_json(value) +
-                                                ": " + adopted.error().message());
-}
+/// Which values parameters can have. Of long lists, which hundreds of conditions may ask for, a set
+/// is kept.
+class PossibleValues {
+public:
+  /// Can the parameter have this value?
+  Status check(const std::string& where, const ParamSpace::Leaf& leaf, const Value& value) {
+    if (listed(leaf).contains(value))
+      return ok();
+    const auto adopted = leaf.entry->adopt(value);
+    if (adopted)
+      return ok();
+    return Error(ErrorCode::invalid_argument, where + ": '" + leaf.path + "' is never " +
+                                                  to_json(value) + ": " +
+                                                  adopted.error().message());
+  }
+
+private:
+  /// The values of a choice or a grid; of anything else none.
+  const std::set<Value>& listed(const ParamSpace::Leaf& leaf) {
+    const auto [set, is_new] = sets_.try_emplace(leaf.path);
+    const Domain* domain = is_new ? leaf.entry->domain() : nullptr;
+    if (domain == nullptr)
+      return set->second;
+    if (const auto* choice = std::get_if<Choice>(&domain->kind()))
+      set->second.insert(choice->values.begin(), choice->values.end());
+    if (const auto* grid = std::get_if<Grid>(&domain->kind()))
+      set->second.insert(grid->values.begin(), grid->values.end());
+    return set->second;
+  }
+
+  std::map<std::string, std::set<Value>> sets_;
+};
 
 bool is_numeric(const SpaceEntry& entry, bool whole) {
   const auto fits = [&](const Value& value) { return whole ? value.is_int() : value.is_number(); };
@@ -45,7 +68,7 @@ bool is_numeric(const SpaceEntry& entry, bool whole) {
   return !whole || std::holds_alternative<RandInt>(kind);
 }
 
-Status check_conditions(const Leaves& leaves) {
+Status check_conditions(const Leaves& leaves, PossibleValues& possible) {
   for (const auto& [path, leaf] : leaves)
     for (const Condition& condition : leaf.conditions) {
       const std::string where = "param_space, key '" + path + "', condition";
@@ -57,7 +80,7 @@ Status check_conditions(const Leaves& leaves) {
                                                       condition.parent +
                                                       "' for which it exists; give at least one");
       for (const Value& value : condition.values)
-        TROUPE_RETURN_IF_ERROR(can_be(where, condition.parent, *parent->second.entry, value));
+        TROUPE_RETURN_IF_ERROR(possible.check(where, parent->second, value));
     }
   return ok();
 }
@@ -115,7 +138,7 @@ Status check_constraint(const Constraint& constraint, const Leaves& leaves) {
   return ok();
 }
 
-Status check_forbidden(const Map& combination, const Leaves& leaves) {
+Status check_forbidden(const Map& combination, const Leaves& leaves, PossibleValues& possible) {
   const std::string where = "param_space, forbidden combination " + to_json(Value(combination));
   if (combination.empty())
     return Error(ErrorCode::invalid_argument, where + ": it forbids everything; name values");
@@ -123,7 +146,7 @@ Status check_forbidden(const Map& combination, const Leaves& leaves) {
     const auto leaf = leaves.find(path);
     if (leaf == leaves.end())
       return unknown(where, path, leaves);
-    TROUPE_RETURN_IF_ERROR(can_be(where, path, *leaf->second.entry, value));
+    TROUPE_RETURN_IF_ERROR(possible.check(where, leaf->second, value));
   }
   return ok();
 }
@@ -136,13 +159,14 @@ Status check_relations(const ParamSpace& space) {
     std::string path = leaf.path;
     leaves.emplace(std::move(path), std::move(leaf));
   }
-  TROUPE_RETURN_IF_ERROR(check_conditions(leaves));
+  PossibleValues possible;
+  TROUPE_RETURN_IF_ERROR(check_conditions(leaves, possible));
   TROUPE_RETURN_IF_ERROR(check_cycles(leaves));
   TROUPE_RETURN_IF_ERROR(check_existence(leaves));
   for (const Constraint& constraint : space.constraints())
     TROUPE_RETURN_IF_ERROR(check_constraint(constraint, leaves));
   for (const Map& combination : space.forbidden())
-    TROUPE_RETURN_IF_ERROR(check_forbidden(combination, leaves));
+    TROUPE_RETURN_IF_ERROR(check_forbidden(combination, leaves, possible));
   return check_rules_leave_something(space, leaves);
 }
 
