@@ -62,6 +62,22 @@ TEST_CASE("one failed trial among others keeps nobody away") {
   CHECK(!FailureMap(design(), history).near({0, 0.5, 0.5}));
 }
 
+TEST_CASE("the nearest trial alone tells, too, however few fail") {
+  History history;
+  const auto failed = [&](double b) {
+    return FailureMap(design(), history).nearest_failed({0, b, 0.5});
+  };
+  add(history, {0, 0.5, 0.5}, State::failed);
+  CHECK(!failed(0.5));  // there is no other one
+  for (const double at : {0.1, 0.2, 0.8, 0.9})
+    add(history, {0, at, 0.5}, State::complete);
+  CHECK(failed(0.5));
+  CHECK(failed(0.36));
+  CHECK(!failed(0.34));
+  add(history, {0, 0.45, 0.5}, State::running);
+  CHECK(failed(0.45));
+}
+
 TEST_CASE("another category is far away, and so is what does not exist") {
   History history;
   for (int i = 0; i < 3; ++i)

@@ -62,4 +62,14 @@ bool FailureMap::near(const Point& point) const {
   return std::count_if(nearest.begin(), nearest.end(), [](auto& n) { return n.second; }) >= 2;
 }
 
+bool FailureMap::nearest_failed(const Point& point) const {
+  const auto least = [&](const std::vector<const Point*>& points) {
+    double found = infinity;
+    for (const Point* other : points)
+      found = std::min(found, distance(point, *other));
+    return found;
+  };
+  return !empty() && least(failed_) < least(others_);
+}
+
 }  // namespace troupe::tune::detail

@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/failure_map.hpp>
 #include <troupe/tune/search/detail/tpe_model.hpp>
 
 #include <algorithm>
@@ -70,6 +71,10 @@ std::optional<Point> TpeModel::propose(const Design& design, const History& hist
 
   const auto cells = design.cells();
   const bool all_tried = cells && history.distinct() >= *cells;
+  // Densities are smooth and the edge of what fails is not: they promise most beyond it. The
+  // nearest trial knows better.
+  const FailureMap failures(design, history);
+  const bool careful = options_.failure_weight > 0;
   for (int round = 0; round < max_rounds; ++round) {
     Point base(design.size());
     for (std::size_t a = 0; a < design.size(); ++a)
@@ -81,6 +86,7 @@ std::optional<Point> TpeModel::propose(const Design& design, const History& hist
       put(ranking, 0, base);
     // The best of all blocks together; then one block after the other takes its next best.
     const std::size_t looks = std::min(max_looks, 1 + rankings.size() * options_.candidates);
+    std::optional<Point> risky;
     for (std::size_t look = 0; look < looks; ++look) {
       Point point = base;
       if (look > 0 && !rankings.empty()) {
@@ -89,9 +95,15 @@ std::optional<Point> TpeModel::propose(const Design& design, const History& hist
           continue;
       }
       point = design.canonical(std::move(point));
-      if ((all_tried || !tried(point)) && design.allowed(point))
+      if ((!all_tried && tried(point)) || !design.allowed(point))
+        continue;
+      if (!careful || !failures.nearest_failed(point))
         return point;
+      if (!risky)
+        risky = std::move(point);
     }
+    if (risky)
+      return risky;
   }
   return std::nullopt;
 }
@@ -198,14 +210,8 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
       points.push_back(std::move(point));
   std::vector<double> score = below.log_density(points);
   const std::vector<double> bad = above.log_density(points);
-  // Densities are smooth and the edge of what fails is not: they promise most beyond it. The
-  // nearest trial knows better.
-  constexpr double last = 1e6;
-  for (std::size_t p = 0; p < points.size(); ++p) {
+  for (std::size_t p = 0; p < points.size(); ++p)
     score[p] -= bad[p];
-    if (!split.failed.empty() && fails_near(design, block, points[p], split, good, others))
-      score[p] -= last;
-  }
   std::vector<std::size_t> order(points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -214,29 +220,6 @@ TpeModel::Ranking TpeModel::rank(const Design& design, const Block& block, const
   for (const std::size_t p : order)
     ranking.points.push_back(std::move(points[p]));
   return ranking;
-}
-
-bool TpeModel::fails_near(const Design& design, const Block& block, std::span<const double> point,
-                          const TpeSplit& split, std::span<const std::uint32_t> good,
-                          std::span<const std::uint32_t> others) const {
-  double least = infinity;
-  bool failed = false;
-  const auto look = [&](std::uint32_t member, bool may_fail) {
-    double distance = 0;
-    for (std::size_t a = 0; a < block.size() && distance < least; ++a) {
-      const double gap = columns_[block[a]].at(member) - point[a];
-      distance += design.axes()[block[a]].categorical() ? (gap != 0 ? 1 : 0) : gap * gap;
-    }
-    if (distance < least) {
-      least = distance;
-      failed = may_fail && std::binary_search(split.failed.begin(), split.failed.end(), member);
-    }
-  };
-  for (const std::uint32_t member : good)
-    look(member, false);
-  for (const std::uint32_t member : others)
-    look(member, true);
-  return failed;
 }
 
 std::vector<double> TpeModel::weights_of_good(const TpeSplit& split,

@@ -47,11 +47,6 @@ private:
                              Random& random);
   /// Writes the point at `place` of a ranking into `point`. False when there is none.
   static bool put(const Ranking& ranking, std::size_t place, Point& point);
-  /// Is the nearest trial of all, as far as the axes of a block tell, one that failed?
-  [[nodiscard]] bool fails_near(const Design& design, const Block& block,
-                                std::span<const double> point, const TpeSplit& split,
-                                std::span<const std::uint32_t> good,
-                                std::span<const std::uint32_t> others) const;
   [[nodiscard]] std::vector<double> weights_of_good(const TpeSplit& split,
                                                     std::span<const std::uint32_t> members) const;
   [[nodiscard]] std::vector<double> weights_of_others(const TpeSplit& split,
