@@ -208,9 +208,6 @@ TEST_CASE("suggestions follow from results, also of one parameter and of whole n
 TEST_CASE("nothing is tried next to what was tried or runs") {
   // Optuna's GP: a dozen exact repeats in 100 trials once it has converged.
   for (const Subject& subject : learners()) {
-    // What lipo is for is the last digit.
-    if (subject.name == "lipo")
-      continue;
     const Domain side = uniform(0, 1);
     const auto context = context_of({{"x", side}, {"y", side}, {"z", side}}, 2);
     const auto searcher = ready(subject, context);

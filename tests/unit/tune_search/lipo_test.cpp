@@ -32,7 +32,7 @@ double number(const Config& config, const char* name) {
   return config.at(name).as_double();
 }
 
-TEST_CASE("lipo finds the minimum of a smooth function to the last digit") {
+TEST_CASE("lipo finds the minimum of a smooth function to a millionth of the ranges") {
   const SearchContext context =
       context_of({{"x", uniform(-5, 5)}, {"y", uniform(-5, 5)}, {"lr", loguniform(1e-6, 1)}});
   const auto searcher = ready(context);

@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/neighbours.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/searcher_registry.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
@@ -26,6 +27,8 @@ using Column = dlib::matrix<double, 0, 1>;
 constexpr std::uint64_t max_grid = 100'000;
 /// dlib squares what it is told.
 constexpr double largest = 1e60;
+/// Asks for one suggestion. Converged, dlib refines what is not worth a trial with every second.
+constexpr std::uint32_t max_asks = 20;
 
 /// What was done with dlib's object, in order, since it began anew.
 struct Call {
@@ -114,20 +117,23 @@ protected:
                          " is a choice: use randint or quniform if it stands for a number, or the "
                          "searcher gp");
     epoch_ = 0;
+    neighbours_ = {};
     begin_anew();
     return ok();
   }
 
-  Result<Proposal> propose(TrialId, std::uint32_t attempt) const override {
+  Result<Proposal> propose(TrialId trial, std::uint32_t attempt) const override {
     if (design().size() == 0)
       return Proposal{};
+    neighbours_.follow(history());
     Live& live = ready();
-    while (live.ahead.size() <= attempt) {
-      live.next.reset();  // not taken: dlib forgets it
-      live.next.emplace(live.search.get_next_x());
-      live.ahead.push_back(live.next->x());
+    std::uint32_t passed = 0;  // worth a trial, of which the attempts before had one each
+    for (std::uint32_t ask = 0; ask < max_asks; ++ask) {
+      Point point = asked(live, ask);
+      if (!crowded(point) && passed++ == attempt)
+        return Proposal{std::move(point), List{epoch_, calls_.size(), ask}};
     }
-    return Proposal{point_of(live.ahead[attempt]), List{epoch_, calls_.size(), attempt}};
+    return elsewhere(trial, attempt);
   }
 
   void proposed(const Observation& observation, const Value& note) override {
@@ -137,7 +143,7 @@ protected:
       return;  // not of dlib, or of its object before
     const auto place = static_cast<std::size_t>((*list)[1].as_int());
     const auto dropped = static_cast<std::uint64_t>((*list)[2].as_int());
-    if (place > calls_.size() || dropped >= attempts())
+    if (place > calls_.size() || dropped >= max_asks)
       return;
     const Call call{observation.trial, true, static_cast<std::uint32_t>(dropped)};
     calls_.insert(calls_.begin() + static_cast<std::ptrdiff_t>(place), call);
@@ -230,6 +236,28 @@ private:
     return *live_;
   }
 
+  /// What dlib answers when it is asked once more after so many asks that came to nothing.
+  Point asked(Live& live, std::uint32_t before) const {
+    while (live.ahead.size() <= before) {
+      live.next.reset();  // not taken: dlib forgets it
+      live.next.emplace(live.search.get_next_x());
+      live.ahead.push_back(live.next->x());
+    }
+    return point_of(live.ahead[before]);
+  }
+
+  /// Where there are real numbers a configuration may be new, and yet none that is worth a trial.
+  bool crowded(const Point& point) const {
+    return !design().discrete() && neighbours_.crowded(history(), point);
+  }
+
+  Proposal elsewhere(TrialId trial, std::uint32_t attempt) const {
+    for (std::uint32_t i = 0; i < max_asks; ++i)
+      if (Point point = random_point(trial, max_asks * attempt + i); !crowded(point))
+        return {std::move(point)};
+    return {};
+  }
+
   std::unique_ptr<Live> fresh() const;
   dlib::function_spec spec() const;
 
@@ -294,6 +322,7 @@ private:
   std::vector<Call> calls_;             ///< since then
   std::map<TrialId, Point> asked_;      ///< by those calls, and running: where
   mutable std::unique_ptr<Live> live_;  ///< never shows
+  mutable detail::Neighbours neighbours_;
 };
 
 dlib::function_spec Lipo::spec() const {
@@ -345,7 +374,7 @@ Status Lipo::restore_model(const Value& state) {
   for (const Value& value : *calls) {
     const List* parts = value.get_if<List>();
     const bool whole = parts != nullptr && parts->size() == 3 && (*parts)[1].is_bool();
-    const auto dropped = whole ? detail::count_of((*parts)[2], attempts() - 1) : std::nullopt;
+    const auto dropped = whole ? detail::count_of((*parts)[2], max_asks - 1) : std::nullopt;
     if (!dropped)
       return bad;
     const Observation* observation = observation_of((*parts)[0]);

@@ -20,8 +20,9 @@ struct LipoOptions {
 
 /// dlib's global_function_search: an upper bound by Lipschitz constants takes turns with a
 /// quadratic model around the best point. For smooth functions of up to some ten numbers, of which
-/// it finds the minimum to the last digit in a hundred trials; not for functions like funnels with
-/// ripples. With many workers one refines, and the others explore.
+/// it finds the minimum to a millionth of the ranges in a hundred trials, and two trials are never
+/// closer than that; not for functions like funnels with ripples. With many workers one refines,
+/// and the others explore.
 ///
 /// Numbers only, one objective. Failed and infeasible trials count like the worst one, stopped ones
 /// not better than the best finished one. A suggestion takes less than a millisecond, a result a
