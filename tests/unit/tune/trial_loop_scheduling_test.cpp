@@ -131,6 +131,65 @@ TEST_CASE("a paused trial saves, gives its place away, and goes on later from th
   CHECK(driver.status().state == ExperimentState::finished);
 }
 
+/// Two trials, each of which is told to pause by its first result.
+ExperimentDefinition pausing(bool is_function) {
+  auto script = std::make_shared<Scripted>();
+  script->pause_every = 1;
+  auto definition = samples(2);
+  definition.is_function = is_function;
+  definition.tune_config.scheduler = script;
+  definition.run_config.failure_config.max_failures = 1;
+  return definition;
+}
+
+/// Trial 0 reports; a function saves with that, a class afterwards, if it does.
+void report_and_save(LoopDriver& driver, bool is_function, bool saves) {
+  if (is_function) {
+    const RunTrial run = driver.last_run(0);
+    driver.send(Reported{
+        run.worker, run.key, 1, 1, {{"loss", 1}}, false, false, LoopDriver::checkpoint(1, 1)});
+    return;
+  }
+  const auto answer = driver.report(0, {{"loss", 1}});
+  if (saves)
+    driver.save(0, answer->save.value());
+}
+
+using End = void (*)(LoopDriver&);
+constexpr End failing_ends[] = {
+    [](LoopDriver& driver) { driver.fail(0, "a destructor throws"); },
+    [](LoopDriver& driver) { driver.worker_exits(0, FailureKind::user, "killed in cleanup"); }};
+
+TEST_CASE("what fails after the checkpoint of a pause leaves the trial paused") {
+  for (const End end : failing_ends)
+    for (const bool is_function : {false, true}) {
+      CAPTURE(is_function);
+      LoopDriver driver(pausing(is_function));
+      report_and_save(driver, is_function, true);
+      end(driver);
+      CHECK(driver.row(0).state == TrialState::paused);
+      CHECK(driver.row(0).failures == 0);
+      CHECK(driver.row(0).note.empty());
+      CHECK(driver.running() == std::vector<std::uint32_t>{1});
+      driver.finish(1);
+      CHECK(driver.running() == std::vector<std::uint32_t>{0});
+      CHECK(driver.last_run(0).checkpoints.front().iteration == 1);
+      driver.finish(0);
+      CHECK(driver.status().state == ExperimentState::finished);
+    }
+}
+
+TEST_CASE("what fails before the checkpoint of a pause is a failure of the trial") {
+  for (const End end : failing_ends) {
+    LoopDriver driver(pausing(false));
+    report_and_save(driver, false, false);
+    end(driver);
+    CHECK(driver.row(0).failures == 1);
+    CHECK(driver.last_run(0).key.attempt == 1);  // tried again, from the beginning
+    CHECK(driver.last_run(0).checkpoints.empty());
+  }
+}
+
 TEST_CASE("one slot with trials that pause all the time: all of them finish") {
   auto script = std::make_shared<Scripted>();
   script->pause_every = 1;

@@ -209,6 +209,12 @@ bool Judge::foreseen_end(const Trial& trial, Decision& decision) const {
   return false;
 }
 
+/// Before a pause it matters: the trial must not go on from less than it had. A function has saved
+/// with its report.
+bool Judge::failed_to_save(const Trial& trial) {
+  return trial.phase == Phase::pausing && trial.saving.has_value();
+}
+
 void Judge::user_failure(const Trial& trial, const std::string& message, Decision& decision) const {
   const std::int32_t limit = parts_.setting.spec.max_failures;
   const bool again = limit < 0 || trial.row.failures < static_cast<std::uint32_t>(limit);
@@ -258,8 +264,7 @@ Judgement Judge::judge(const TrialFailed& event) const {
   if (trial == nullptr)
     return stale();
   Judgement judgement = about(*trial);
-  // Before a pause the failure is one of saving; the trial must not go on from less than it had.
-  if (trial->phase == Phase::pausing || !foreseen_end(*trial, judgement.decision))
+  if (failed_to_save(*trial) || !foreseen_end(*trial, judgement.decision))
     user_failure(*trial, event.message, judgement.decision);
   if (event.permanent && judgement.decision.outcome == Outcome::retried)
     judgement.decision.outcome = Outcome::error;
@@ -275,7 +280,7 @@ Judgement Judge::judge(const WorkerExited& event) const {
     return of(Judgement::Kind::decided);
   Judgement judgement = about(*trial);
   const bool user = event.kind == FailureKind::user;
-  if (user && trial->phase == Phase::pausing)
+  if (user && failed_to_save(*trial))
     user_failure(*trial, event.message, judgement.decision);
   else if (foreseen_end(*trial, judgement.decision))
     return judgement;

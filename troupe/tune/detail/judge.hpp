@@ -63,6 +63,8 @@ private:
   [[nodiscard]] std::optional<double> checkpoint_score(const Metrics& metrics) const;
   /// The attempt is over, as its phase foresaw. False: it was not foreseen.
   bool foreseen_end(const Trial& trial, Decision& decision) const;
+  /// Is it about to pause, and was its checkpoint not saved?
+  [[nodiscard]] static bool failed_to_save(const Trial& trial);
   void user_failure(const Trial& trial, const std::string& message, Decision& decision) const;
   void infrastructure_failure(const Trial& trial, const std::string& message,
                               Decision& decision) const;
