@@ -144,12 +144,12 @@ std::uint32_t trials_of(const Subject& subject, std::uint64_t seed) {
   if (subject.name.starts_with("nsga"))
     return 120;  // the first generation are 50
   // Gaussian processes of a few points are enough to tell, most of the time.
-  return subject.slow && seed > 4 ? 18 : 50;
+  return subject.slow && seed > (testing::instrumented ? 1 : 4) ? 18 : 50;
 }
 
 TEST_CASE("every searcher goes on after a restart as if there had been none") {
   for (const Subject& subject : subjects())
-    for (std::uint64_t seed = 1; seed <= 100 / testing::fewer; ++seed)
+    for (std::uint64_t seed = 1; seed <= (testing::instrumented ? 10 : 100); ++seed)
       CHECK(Restarted(subject, seed, trials_of(subject, seed)).run() == "");
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <tests/support/instrumented.hpp>
 #include <tests/unit/tune_search/ask_tell.hpp>
 
 #include "subjects.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("a state with one number changed is refused, or it is one that the sea
     const Value whole = state;
     const Value empty = fresh()->save();
     REQUIRE(fresh()->restore(whole).has_value());
-    int accepted = 0;
+    unsigned accepted = 0;
     change_each(state, "", [&](const std::string& path) {
       const auto searcher = fresh();
       const Status status = searcher->restore(state);
@@ -137,7 +138,7 @@ TEST_CASE("a state with one number changed is refused, or it is one that the sea
       const bool same = searcher->save() == state;
       CHECK_MESSAGE(same, path);
       ++accepted;
-      if (!is_users(path) && accepted % (subject.slow ? 8 : 1) == 0)
+      if (!is_users(path) && accepted % ((subject.slow ? 8U : 1U) * testing::fewer) == 0)
         Search(*searcher, 100).run(4);
     });
     CHECK(accepted > 0);  // a loss, a fingerprint
