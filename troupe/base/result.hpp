@@ -43,7 +43,8 @@ public:
   /// The value; throws `Exception` with the error when there is none. For the public surface.
   T& value() & { return check_or_throw(), *std::get_if<0>(&state_); }
   const T& value() const& { return check_or_throw(), *std::get_if<0>(&state_); }
-  T&& value() && { return check_or_throw(), std::move(*std::get_if<0>(&state_)); }
+  /// Of a temporary by value, which lives on in `for (auto& x : f().value())`.
+  T value() && { return check_or_throw(), std::move(*std::get_if<0>(&state_)); }
   /// The same, moved out, under the name that says what it does.
   T value_or_throw() && { return std::move(*this).value(); }
   T value_or_throw() const& { return value(); }
@@ -60,7 +61,7 @@ public:
   /// Access after a check. On an error this is a defect of the caller and aborts with a message.
   T& operator*() & { return *checked(); }
   const T& operator*() const& { return *checked(); }
-  T&& operator*() && { return std::move(*checked()); }
+  T operator*() && { return std::move(*checked()); }
   T* operator->() { return checked(); }
   const T* operator->() const { return checked(); }
   /// Moves the value out.

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,18 @@ TEST_CASE("values that only move go through") {
     return *pointer;
   };
   CHECK(*pass() == 5);
+}
+
+TEST_CASE("the value of a temporary outlives it") {
+  const auto make = []() -> Result<std::vector<std::string>> {
+    return std::vector<std::string>{"a text that is too long to lie inside of the string itself"};
+  };
+  for (const std::string& text : make().value())
+    CHECK(text.size() > 40);
+  for (const std::string& text : *make())
+    CHECK(text.size() > 40);
+  static_assert(!std::is_reference_v<decltype(make().value())>);
+  static_assert(!std::is_reference_v<decltype(*make())>);
 }
 
 TEST_CASE("a result is made of what converts to its value") {
