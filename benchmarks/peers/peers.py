@@ -132,7 +132,7 @@ INTEGERS = (
 
 
 def latency(name, dimensions, observations, kind):
-    """As milliseconds() of benchmarks/suggest.cpp."""
+    """As of_generations() and after_observations() of benchmarks/suggest.cpp."""
     distribution, distance, draw = kind
     space = {"x%d" % i: distribution for i in range(dimensions)}
     study = optuna.create_study(sampler=SAMPLERS[name](1))
@@ -143,20 +143,24 @@ def latency(name, dimensions, observations, kind):
         study.tell(trial, sum(distance(x) ** 2 for x in trial.params.values()))
 
     if name == "cma":  # goes by its own suggestions alone
-        for _ in range(observations):
+        before = observations // 2
+        for _ in range(before):
             ask_and_tell()
-    else:
-        points = [[draw(random) for _ in space] for _ in range(observations)]
-        study.add_trials(
-            [
-                optuna.trial.create_trial(
-                    params=dict(zip(space, point)),
-                    distributions=space,
-                    value=sum(distance(x) ** 2 for x in point),
-                )
-                for point in points
-            ]
-        )
+        start = time.thread_time()
+        for _ in range(observations - before):
+            ask_and_tell()
+        return 1e3 * (time.thread_time() - start) / (observations - before)
+    points = [[draw(random) for _ in space] for _ in range(observations)]
+    study.add_trials(
+        [
+            optuna.trial.create_trial(
+                params=dict(zip(space, point)),
+                distributions=space,
+                value=sum(distance(x) ** 2 for x in point),
+            )
+            for point in points
+        ]
+    )
     ask_and_tell()
     samples, start = [], time.thread_time()
     while len(samples) < 3 or (len(samples) < 51 and time.thread_time() - start < 1):
