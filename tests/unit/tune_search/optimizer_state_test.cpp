@@ -282,8 +282,8 @@ TEST_CASE("a suggestion that is no configuration of the space is refused when it
     const Value before = optimizer.save();
     CHECK_THROWS_WITH_AS(
         (void)optimizer.ask(),
-        doctest::Contains(("the searcher own suggests for trial 0 what is no configuration of the "
-                           "space: " +
+        doctest::Contains(("the searcher own failed: what it suggests for trial 0 is no "
+                           "configuration of the space: " +
                            why)
                               .c_str()),
         Exception);

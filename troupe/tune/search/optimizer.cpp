@@ -110,11 +110,6 @@ std::optional<Optimizer::Asked> Optimizer::ask() {
     return begin(Suggestion::of(queue_.front()));
   const TrialId id = next_id();
   Suggestion suggestion = searcher_->suggest(id).value_or_throw();
-  if (suggestion.kind == Suggestion::Kind::config)
-    if (const Status status = take_config(suggestion.config); !status)
-      throw Exception(ErrorCode::user_code,
-                      "the searcher " + searcher_->name() + " suggests for trial " + to_string(id) +
-                          " what is no configuration of the space: " + status.error().message());
   exhausted_ = suggestion.kind == Suggestion::Kind::exhausted;
   if (suggestion.kind != Suggestion::Kind::config)
     return std::nullopt;

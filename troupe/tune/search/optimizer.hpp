@@ -130,7 +130,6 @@ private:
   [[nodiscard]] Value samples() const;
   [[nodiscard]] Status take(const Value& entry);
   [[nodiscard]] Status take_trial(const List& entry);
-  [[nodiscard]] Status take_config(const Config& config) const;
 
   SearchContext context_;
   std::shared_ptr<const detail::Design> design_;  ///< of the space

@@ -1,4 +1,5 @@
 #include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/detail/replay.hpp>
 #include <troupe/tune/search/detail/state_reading.hpp>
 #include <troupe/tune/search/optimizer.hpp>
@@ -77,13 +78,13 @@ Status Optimizer::take(const Value& entry) {
   const List& p = *parts;
   const std::string& kind = p[0].as_string();
   if (kind == "enqueue" && p.size() == 2 && p[1].is_map()) {
-    TROUPE_RETURN_IF_ERROR(take_config(p[1].as_map()));
+    TROUPE_RETURN_IF_ERROR(detail::check_suggested(*design_, p[1].as_map()));
     put(p[1].as_map());
     return ok();
   }
   if (kind == "ask" && p.size() == 3 && p[1].is_map()) {
     const Config& config = p[1].as_map();
-    TROUPE_RETURN_IF_ERROR(take_config(config));
+    TROUPE_RETURN_IF_ERROR(detail::check_suggested(*design_, config));
     if (!queue_.empty() && queue_.front() != config)
       return Error(ErrorCode::corrupt, "it is not the configuration that was enqueued");
     begin(Suggestion::of(config, p[2]));
@@ -122,15 +123,4 @@ Status Optimizer::take_trial(const List& entry) {
 
 /// Is it one of the space, and nothing else? Its rules are not asked for: what a user wants to see
 /// tried may break them.
-Status Optimizer::take_config(const Config& config) const {
-  TROUPE_TRY(adopted, design_->adopt(config));
-  const Map known = adopted.flatten();
-  for (const std::string& path : config.flatten().keys())
-    if (known.find_key(path) == nullptr)
-      return Error(ErrorCode::corrupt,
-                   "the configuration has a parameter '" + path +
-                       "' that the space has not, or not with its other values");
-  return ok();
-}
-
 }  // namespace troupe::tune

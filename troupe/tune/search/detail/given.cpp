@@ -111,6 +111,17 @@ Result<Config> adopt_whole(const Design& design, Config config) {
   return whole;
 }
 
+Status check_suggested(const Design& design, const Config& config) {
+  TROUPE_TRY(adopted, design.adopt(config));
+  const Map known = adopted.flatten();
+  for (const std::string& path : config.flatten().keys())
+    if (known.find_key(path) == nullptr)
+      return Error(ErrorCode::invalid_argument,
+                   "the configuration has a parameter '" + path +
+                       "' that the space has not, or not with its other values");
+  return ok();
+}
+
 std::optional<std::string> adopt_known_results(const Design& design,
                                                const std::vector<Objective>& objectives,
                                                const std::vector<std::string>& constraints,

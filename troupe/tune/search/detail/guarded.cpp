@@ -1,3 +1,5 @@
+#include <troupe/tune/search/detail/design.hpp>
+#include <troupe/tune/search/detail/given.hpp>
 #include <troupe/tune/search/detail/guarded.hpp>
 
 #include <optional>
@@ -8,8 +10,8 @@ namespace {
 
 class Guarded final : public Searcher {
 public:
-  Guarded(const Searcher& searcher, std::string name)
-      : name_(std::move(name)), who_("the searcher " + name_) {
+  Guarded(const Searcher& searcher, std::string name, std::shared_ptr<const Design> design = {})
+      : name_(std::move(name)), who_("the searcher " + name_), design_(std::move(design)) {
     searcher_ = user_call(who_, "clone", [&] { return searcher.clone(); });
     if (searcher_ == nullptr)
       throw Exception(ErrorCode::user_code,
@@ -21,9 +23,10 @@ public:
     return call("options", [&] { return searcher_->options(); });
   }
   std::unique_ptr<Searcher> clone() const override {
-    return std::make_unique<Guarded>(*searcher_, name_);
+    return std::make_unique<Guarded>(*searcher_, name_, design_);
   }
   Status setup(const SearchContext& context) override {
+    design_ = std::make_shared<Design>(context.space);
     return error_of("setup", [&] { return searcher_->setup(context); });
   }
   bool instant() const override {
@@ -36,8 +39,15 @@ public:
     return call("planned", [&] { return searcher_->planned(context); });
   }
   Result<Suggestion> suggest(TrialId trial) const override {
-    return error_of("suggest",
-                    [&] { return searcher_->suggest(trial).with_context(who_ + " failed"); });
+    TROUPE_TRY(suggestion, error_of("suggest", [&] {
+                 return searcher_->suggest(trial).with_context(who_ + " failed");
+               }));
+    if (suggestion.kind == Suggestion::Kind::config)
+      if (const Status status = check_suggested(*design_, suggestion.config); !status)
+        return Error(ErrorCode::user_code,
+                     who_ + " failed: what it suggests for trial " + to_string(trial) +
+                         " is no configuration of the space: " + status.error().message());
+    return suggestion;
   }
   void record(TrialId trial, const Config& config, const Value& note) override {
     call("record", [&] { searcher_->record(trial, config, note); });
@@ -74,6 +84,7 @@ private:
 
   std::string name_;
   std::string who_;
+  std::shared_ptr<const Design> design_;
   std::unique_ptr<Searcher> searcher_;
 };
 

@@ -30,7 +30,8 @@ auto user_call(const std::string& who, const char* name, Call&& call) -> decltyp
 
 /// A copy that behaves alike, but throws nothing other than `Exception` user_code, and returns that
 /// error from `setup`, `suggest` and `restore` instead. Errors of `suggest` begin with "the
-/// searcher <name> failed: ". Error: user_code when no copy can be made.
+/// searcher <name> failed: "; one is what cannot be tried (`check_suggested`). Error: user_code
+/// when no copy can be made.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> guarded(const Searcher& searcher);
 
 }  // namespace troupe::tune::detail
