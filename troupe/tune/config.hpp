@@ -154,8 +154,9 @@ struct RunConfig {
 
   /// Write what a trial prints to `output.log` in its folder, too (process isolation).
   bool log_to_file = false;
-  /// What is shown on stderr. 0: nothing. 1: the progress, and one line at the end: how it ended
-  /// and where the results lie. 2: also what happens to each trial, and at the end the best one.
+  /// What is shown on stderr. 0: only what is wrong. 1: the progress, and one line at the end: how
+  /// it ended and where the results lie. 2: also what happens to each trial, and at the end the
+  /// best one.
   std::int32_t verbose = 1;
   /// Write params.json, result.json and progress.csv.
   bool result_files = true;

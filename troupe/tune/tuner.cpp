@@ -190,6 +190,8 @@ public:
     results_.emplace(ResultGrid::of(dir_));
     if (verbose_ > 0)
       tell_end();
+    else if (results_->state() == ExperimentState::failed)
+      log::error("an experiment failed", {{"why", results_->message()}, {"then", restore_hint()}});
     return *results_;
   }
 
@@ -287,11 +289,10 @@ private:
   /// What is allowed, but perhaps not what was meant.
   void warn_of_surprises(const ExperimentSpec& spec, const ExperimentRow& status,
                          const Plan& plan) const {
-    if (!plan.ends && !spec.time_budget && spec.stop.empty())
+    if (!plan.ends && !spec.time_budget)
       log::warning(
-          "nothing ends this experiment: num_samples sets no number of trials, and there is "
-          "neither "
-          "a time_budget nor a stop criterion; Ctrl-C stops it");
+          "nothing ends this experiment: num_samples sets no number of trials, and there is no "
+          "time_budget (stop criteria end trials only); Ctrl-C stops it");
     const double at_a_time =
         spec.resources.cpus > 0 ? std::floor(runtime_.cpus() / spec.resources.cpus + 1e-9) : 1e9;
     if (spec.max_concurrent_trials && *spec.max_concurrent_trials > at_a_time)

@@ -80,13 +80,15 @@ public:
   Tuner& operator=(Tuner&&) noexcept;
 
   /// Runs the experiment to its end, or until it is asked to stop, and returns what came of it;
-  /// everything is durable then. Failed trials are no errors: see `ResultGrid::errors`. Once only,
-  /// unless it was refused.
+  /// everything is durable then. Failed trials are no errors: see `ResultGrid::errors`. Nor is an
+  /// experiment that failed, because of `fail_fast`, workers that do not come up, an error of
+  /// `Searcher::suggest` or of the scheduler: see `ResultGrid::state` and `message`, which are told
+  /// on stderr even with `verbose = 0`. Once only, unless it was refused.
   /// Errors, before anything is created: not_found (unknown trainable), invalid_argument (a setting
   /// that can not be right, a trial that asks for more than there is, a stored space or
   /// points to evaluate that an earlier version allowed), already_exists (an experiment of that
-  /// name is there). Later: io, unavailable, resource_exhausted of the store, or what a searcher or
-  /// scheduler said; then the message tells how to go on.
+  /// name is there). Later: io, unavailable, resource_exhausted of the store, user_code where any
+  /// other call of a searcher throws; then the message tells how to go on.
   ResultGrid fit();
 
   /// The results of the last `fit`, or of the experiment that was restored. Throws

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tests/integration/tune/lab.hpp>
+#include <tests/support/captured_log.hpp>
 
 // Searchers that learn, in whole experiments.
 
@@ -21,6 +22,20 @@ Metrics two_sided(const Config& config) {
   return {{"left", x}, {"right", 1 - x}, {"over", x - 0.75}, {"gain", x}};
 }
 TROUPE_TRAINABLE_FUNCTION(two_sided);
+
+/// Suggests a parameter that the space has not, for the third trial.
+class Stranger : public tune::Searcher {
+public:
+  std::string name() const override { return "stranger"; }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Stranger>(*this); }
+  Status setup(const tune::SearchContext&) override { return ok(); }
+  Result<tune::Suggestion> suggest(TrialId trial) const override {
+    return tune::Suggestion::of({{trial.value < 2 ? "x" : "y", 0.5}});
+  }
+  void record(TrialId, const Config&, const Value&) override {}
+  Value save() const override { return {}; }
+  Status restore(const Value&) override { return ok(); }
+};
 
 /// A metric that grows with training, so that results of unequal length cannot be compared; best at
 /// quality 1, where x is 0.3.
@@ -176,4 +191,47 @@ TEST_CASE("trials of many workers lie apart, whatever results come between their
       least = std::min(least, *it - *std::prev(it));
     CHECK(least > 1e-5);  // a ten-millionth of the range
   }
+}
+
+TEST_CASE("a searcher that suggests what the space has not ends the search, and that is told") {
+  for (const Isolation isolation : isolations) {
+    CAPTURE(static_cast<int>(isolation));
+    Lab lab;
+    const CapturedLog told;
+    const auto results = tune::Tuner(lab.runtime, "two_sided",
+                                     {.param_space = {{"x", tune::uniform(0, 1)}},
+                                      .tune_config = {.metric = "gain",
+                                                      .num_samples = 5,
+                                                      .search_alg = std::make_shared<Stranger>()},
+                                      .run_config = lab.run(isolation)})
+                             .fit();
+    CHECK(results.state() == tune::ExperimentState::failed);
+    CHECK(results.size() == 2);
+    CHECK(results.num_errors() == 0);
+    for (const std::string& text : {results.message(), told.text()})
+      for (const char* part :
+           {"the searcher stranger", "trial 2", "no configuration of the space", "'x'"})
+        CHECK_MESSAGE(has(text, part), text);
+    CHECK_MESSAGE(has(told.text(), "Tuner::restore"), told.text());
+  }
+}
+
+TEST_CASE("an experiment that nothing ends is told, for a stop criterion ends trials only") {
+  const auto warned = [](tune::TuneConfig config) {
+    Lab lab;
+    auto run = lab.run(Isolation::thread);
+    run.verbose = 1;
+    run.stop = tune::max_iterations(1);
+    const CapturedLog told;
+    tune::Tuner tuner(lab.runtime, "two_sided",
+                      {.param_space = {{"x", tune::uniform(0, 1)}},
+                       .tune_config = std::move(config),
+                       .run_config = run});
+    tuner.request_stop("the test asks");
+    (void)tuner.fit();
+    return has(told.text(), "nothing ends this experiment");
+  };
+  CHECK(warned({.num_samples = -1}));
+  CHECK_FALSE(warned({.num_samples = 1}));
+  CHECK_FALSE(warned({.num_samples = -1, .time_budget = std::chrono::seconds(1)}));
 }
