@@ -44,6 +44,36 @@ TEST_CASE("lipo finds the minimum of a smooth function to a millionth of the ran
   CHECK(loop.best() < 1e-12);
 }
 
+TEST_CASE("trials keep their distance also in spaces with conditions and with rounded numbers") {
+  const auto close = [](const Config& a, const Config& b) {
+    if (a.size() != b.size())
+      return false;
+    for (const auto& [name, value] : a) {
+      const Value* other = b.find(name);
+      if (other == nullptr || std::abs(value.as_double() - other->as_double()) >= 1e-6)
+        return false;
+    }
+    return true;
+  };
+  const std::vector<ParamSpace> spaces{
+      {{"x", uniform(0, 1)}, {"n", randint(0, 3)}, {"z", when("n", {1}, uniform(0, 1))}},
+      {{"x", uniform(0, 1)}, {"n", lograndint(1, 1'001)}}};
+  for (const ParamSpace& space : spaces)
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const SearchContext context = context_of(space, seed);
+      const auto searcher = ready(context);
+      AskTell loop(*searcher, context, [](const Config& c) {
+        const Value* z = c.find("z");
+        return std::vector{std::pow(number(c, "x") - 0.3, 2) + std::abs(number(c, "n") - 1) +
+                           (z != nullptr ? std::pow(z->as_double() - 0.6, 2) : 0)};
+      });
+      loop.run(120);
+      for (std::size_t i = 0; i < loop.configs.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          CHECK(!close(loop.configs[i], loop.configs[j]));
+    }
+}
+
 TEST_CASE("whole and stepped numbers are searched beside real ones, and better than by chance") {
   const auto best = [](const std::shared_ptr<Searcher>& searcher, std::uint64_t seed) {
     const SearchContext context = context_of(

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -117,7 +118,9 @@ protected:
                          " is a choice: use randint or quniform if it stands for a number, or the "
                          "searcher gp");
     epoch_ = 0;
-    neighbours_ = {};
+    std::vector<std::size_t> axes(design().size());
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    neighbours_ = detail::Neighbours(std::move(axes));
     begin_anew();
     return ok();
   }
@@ -248,7 +251,7 @@ private:
 
   /// Where there are real numbers a configuration may be new, and yet none that is worth a trial.
   bool crowded(const Point& point) const {
-    return !design().discrete() && neighbours_.crowded(history(), point);
+    return !design().discrete() && neighbours_.crowded(history(), design().canonical(point));
   }
 
   Proposal elsewhere(TrialId trial, std::uint32_t attempt) const {

@@ -25,8 +25,9 @@ struct LipoOptions {
 /// and the others explore.
 ///
 /// Numbers only, one objective. Failed and infeasible trials count like the worst one, stopped ones
-/// not better than the best finished one. A suggestion takes less than a millisecond, a result a
-/// few (400 results, 5 parameters); a restart repeats the calls since the models began anew.
+/// not better than the best finished one. A suggestion takes some milliseconds (400 results,
+/// 5 parameters), a result hardly anything; a restart repeats the calls since the models began
+/// anew.
 ///
 /// Sources: Malherbe and Vayatis, "Global optimization of Lipschitz functions" (ICML 2017); the
 /// documentation of dlib, http://dlib.net/optimization.html.
