@@ -134,6 +134,9 @@ TEST_CASE("steps and logarithms that make no sense are refused with the remedy")
   CHECK(error_of(quniform(0, 1, -1)).find("above 0") != std::string::npos);
   CHECK(error_of(quniform(2, 1, 0.1)).find("must not be above") != std::string::npos);
   CHECK(error_of(quniform(0, 1, 1e-17)).find("2^53") != std::string::npos);
+  // A fraction of the distance of neighbouring doubles there.
+  CHECK(error_of(quniform(-560.449840015928, -560.4498400159274, 1.0266063738391816e-13))
+            .find("too small for numbers of that size") != std::string::npos);
   CHECK(error_of(qrandint(0, 4, 0)).find("at least 1") != std::string::npos);
   CHECK(error_of(lograndint(0, 4)).find("at least 1") != std::string::npos);
   CHECK(error_of(randint(INT64_MIN, INT64_MIN)).find("no whole number") != std::string::npos);

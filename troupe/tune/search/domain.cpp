@@ -154,6 +154,11 @@ Status check_reals(const Domain& domain, const Uniform& d) {
     return wrong(domain, "the range is too wide for a double");
   if (d.step != 0 && (d.high - d.low) / d.step > 9e15)
     return wrong(domain, "the range has more than 2^53 steps; use uniform, or a larger step");
+  // Else two values may be the same number, and a value lie between those of the grid.
+  const double largest = std::max(std::abs(d.low), std::abs(d.high));
+  if (d.step != 0 && d.step < 4 * (largest - std::nextafter(largest, 0.0)))
+    return wrong(domain,
+                 "the step is too small for numbers of that size; use uniform, or a larger step");
   return ok();
 }
 
