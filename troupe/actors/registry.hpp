@@ -59,7 +59,7 @@ struct Registration {
   }
   template <class T>
   Registration(const char* name, std::type_identity<T>) {
-    static_assert(std::is_base_of_v<Trainable, T>,
+    static_assert(std::is_convertible_v<T*, Trainable*>,
                   "TROUPE_TRAINABLE takes a class that is derived publicly from troupe::Trainable");
     static_assert(!std::is_abstract_v<T>,
                   "a trainable overrides `troupe::Metrics step() override`, and whatever else its "

@@ -209,8 +209,8 @@ bool Judge::foreseen_end(const Trial& trial, Decision& decision) const {
   return false;
 }
 
-/// Before a pause it matters: the trial must not go on from less than it had. A function has saved
-/// with its report.
+/// Before a pause it matters: the trial must not go on from less than it had. What a function saves
+/// came with its report.
 bool Judge::failed_to_save(const Trial& trial) {
   return trial.phase == Phase::pausing && trial.saving.has_value();
 }

@@ -36,8 +36,8 @@ struct AshaOptions {
 /// A trial that reaches a rung (the highest it has reached and not been judged at) is compared with
 /// all that came to it before, itself included: it goes on when it is among the best
 /// 1/reduction_factor of them, ties in its favour, or while fewer than reduction_factor have come.
-/// So the first trials go on however bad they are, the very first ones up to max_t: the price for
-/// that nothing waits. Nothing is promoted later. Costs O(log n) per judgement; keeps one number
+/// So the first trials go on however bad they are, the very first ones up to max_t: the price of
+/// waiting for nobody. Nothing is promoted later. Costs O(log n) per judgement; keeps one number
 /// per trial and rung.
 class Asha final : public Scheduler {
 public:

@@ -13,7 +13,7 @@ namespace {
 
 /// A regression picks from so many candidates: from those of the generation as long as it is not
 /// trusted, else from further ones, too. Numbers get little from more of them, since the minimum of
-/// the regression is tried, too; for categories all that it tells lies in the choice.
+/// the regression is tried, too; for categories the candidates are all there is.
 constexpr std::size_t choice_of_numbers = 32;
 constexpr std::size_t choice_of_categories = 64;
 /// A regression may end a generation after one trial for so many candidates.

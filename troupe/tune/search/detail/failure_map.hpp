@@ -18,8 +18,7 @@ public:
   /// Did most of the three nearest trials fail? While few trials fail, a failed one counts as twice
   /// as far as it is, so that failures by chance keep nobody away; while many do, as half as far.
   [[nodiscard]] bool near(const Point& point) const;
-  /// Did the nearest trial of all fail? For models of failures that say themselves how much a few
-  /// of them count.
+  /// Did the nearest trial of all fail? For callers that weigh a few failures themselves.
   [[nodiscard]] bool nearest_failed(const Point& point) const;
 
 private:

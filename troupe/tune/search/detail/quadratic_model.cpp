@@ -51,7 +51,7 @@ std::size_t QuadraticModel::useful_points(std::size_t d, std::size_t extra) {
   return 0;
 }
 
-/// All of them times `factor`.
+/// What the coefficients are multiplied with, all times `factor`.
 void QuadraticModel::features(Eigen::Ref<const VectorXd> z, Eigen::Ref<const VectorXd> extra,
                               double factor, Eigen::Ref<VectorXd> row) const {
   const Index d = dimensions_;
