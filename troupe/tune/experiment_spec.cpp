@@ -153,8 +153,11 @@ Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec,
 Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
                                                  const Scheduler* given) {
   TROUPE_RETURN_IF_ERROR(check_kind(spec.scheduler, given, "scheduler"));
-  auto scheduler = given != nullptr ? Result<std::unique_ptr<Scheduler>>(given->clone())
-                                    : make_scheduler(spec.scheduler, spec.scheduler_options);
+  Result<std::unique_ptr<Scheduler>> scheduler = nullptr;
+  if (given != nullptr)
+    scheduler = detail::user_copy("the scheduler " + spec.scheduler, *given);
+  else
+    scheduler = make_scheduler(spec.scheduler, spec.scheduler_options);
   if (scheduler)
     TROUPE_RETURN_IF_ERROR(
         (*scheduler)->setup({.metric = spec.metric, .mode = spec.mode, .seed = spec.seed}));

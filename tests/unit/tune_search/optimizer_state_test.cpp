@@ -112,7 +112,7 @@ TEST_CASE("a state that contradicts itself is refused by the number of the entry
         }).find("entry 4: x = 99.0: it does not lie in uniform(-1, 1)") != std::string::npos);
   CHECK(damage([](List& log) {
           part(log, 4, 1).as_map()["y"] = 1;
-        }).find("entry 4: the configuration has a parameter 'y' that the space has not") !=
+        }).find("entry 4: the configuration has an entry 'y' that the space has not") !=
         std::string::npos);
   CHECK(damage([](List& log) { part(log, 4, 1).as_map().erase("x"); }).find("'x' is missing") !=
         std::string::npos);
@@ -289,9 +289,25 @@ TEST_CASE("a suggestion that is no configuration of the space is refused when it
         Exception);
     CHECK(optimizer.save() == before);
   };
-  refused({{"x", 0.5}, {"n", 3}, {"y", 1}}, "the configuration has a parameter 'y'");
+  refused({{"x", 0.5}, {"n", 3}, {"y", 1}}, "the configuration has an entry 'y'");
   refused({{"x", 0.5}}, "'n' is missing");
   refused({{"x", 1.5}, {"n", 3}}, "x = 1.5: ");
+}
+
+TEST_CASE("a suggestion has the form and the constants of the space") {
+  const auto asked = [](const Config& config) {
+    auto with_constants = context();
+    with_constants.space.add("epochs", 5);
+    with_constants.space.add("data", ParamSpace{{"path", "/d"}});
+    return Optimizer(Own(config), with_constants).ask()->config;
+  };
+  const Config whole{{"x", 0.0}, {"n", 3}, {"epochs", 5}, {"data", Config{{"path", "/d"}}}};
+  CHECK(asked(whole) == whole);
+  CHECK(asked({{"x", 0}, {"n", 3}}) == whole);
+  CHECK_THROWS_WITH_AS(
+      (void)asked({{"x", 0.5}, {"n", 3}, {"epochs", 99}}),
+      doctest::Contains("'epochs' is 99, and in the space the constant 5: leave it out"),
+      Exception);
 }
 
 std::string thrown_by(const char* call) {

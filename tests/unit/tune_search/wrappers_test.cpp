@@ -74,6 +74,50 @@ TEST_CASE("a wrapper around no searcher is refused") {
         }).starts_with("switch_searcher: "));
 }
 
+/// Gives a copy once; then null, or what throws.
+class Fragile final : public Searcher {
+public:
+  explicit Fragile(bool throws) : throws_(throws) {}
+
+  std::string name() const override { return "fragile"; }
+  std::unique_ptr<Searcher> clone() const override {
+    return copies_ > 0 && !throws_ ? nullptr : std::make_unique<Fragile>(*this, copies_ + 1);
+  }
+  Fragile(const Fragile& other, int copies) : throws_(other.throws_), copies_(copies) {}
+  Status setup(const SearchContext&) override { return ok(); }
+  Result<Suggestion> suggest(TrialId) const override { return Suggestion::nothing_now(); }
+  void record(TrialId, const Config&, const Value&) override { throw std::runtime_error("oops"); }
+  Value save() const override { return {}; }
+  Status restore(const Value&) override { return ok(); }
+
+private:
+  bool throws_;
+  int copies_ = 0;
+};
+
+TEST_CASE("what a wrapped searcher does wrong names that searcher") {
+  using Wrap = std::shared_ptr<Searcher> (*)(std::shared_ptr<Searcher>);
+  for (const Wrap wrap :
+       {+[](std::shared_ptr<Searcher> inner) {
+          return concurrency_limiter(std::move(inner), {.max_concurrent = 1});
+        },
+        +[](std::shared_ptr<Searcher> inner) { return repeater(std::move(inner), 2); },
+        +[](std::shared_ptr<Searcher> inner) {
+          return switch_searcher(random_search(), std::move(inner), 2);
+        }}) {
+    CHECK_THROWS_WITH_AS((void)wrap(std::make_shared<Fragile>(false))->clone(),
+                         doctest::Contains("the searcher fragile failed: its clone() gives null"),
+                         Exception);
+    const auto searcher = wrap(std::make_shared<Fragile>(true));
+    searcher->setup(context).value_or_throw();
+    CHECK_THROWS_WITH_AS(
+        searcher->record(TrialId(0), {{"x", 0.5}}, {}),
+        "user_code: the searcher fragile failed: its record() throws: oops; mend it there, or "
+        "catch it",
+        Exception);
+  }
+}
+
 TEST_CASE("no more than the limit run at a time") {
   const auto searcher = concurrency_limiter(random_search(), {.max_concurrent = 2});
   searcher->setup(context).value_or_throw();

@@ -1,5 +1,6 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/schedule/asha.hpp>
+#include <troupe/tune/search/cmaes.hpp>
 #include <troupe/tune/search/random_search.hpp>
 #include <troupe/tune/search/tpe.hpp>
 #include <troupe/tune/study/study.hpp>
@@ -177,20 +178,37 @@ TEST_CASE("what a searcher throws while a study is restored is an error, and not
                        doctest::Contains("its clone() throws"), Exception);
 }
 
-/// Throws what it is asked.
+/// Throws in the call that it is told.
 class Unlucky final : public Scheduler {
 public:
+  explicit Unlucky(std::shared_ptr<std::string> throws) : throws_(std::move(throws)) {}
+
   std::string name() const override { return "unlucky"; }
-  std::unique_ptr<Scheduler> clone() const override { return std::make_unique<Unlucky>(*this); }
+  std::unique_ptr<Scheduler> clone() const override {
+    return *throws_ == "null" ? nullptr : std::make_unique<Unlucky>(*this);
+  }
   Status setup(const ScheduleContext&) override { return ok(); }
-  Result<ScheduleDecision> decide(TrialId, const Metrics&) const override { throw 7; }
+  void on_trial_add(TrialId, const Config&) override { may_throw("on_trial_add"); }
+  Result<ScheduleDecision> decide(TrialId, const Metrics&) const override {
+    may_throw("decide");
+    return ScheduleDecision{};
+  }
   void record(TrialId, const Metrics&, const ScheduleDecision&) override {}
   Value save() const override { return {}; }
   Status restore(const Value&) override { return ok(); }
+
+private:
+  void may_throw(const char* call) const {
+    if (*throws_ == call)
+      throw 7;
+  }
+
+  std::shared_ptr<std::string> throws_;
 };
 
 TEST_CASE("what a scheduler throws is an error that names the call, and changes nothing") {
-  Study study({.scheduler = std::make_shared<Unlucky>()});
+  const auto throws = std::make_shared<std::string>("decide");
+  Study study({.scheduler = std::make_shared<Unlucky>(throws)});
   StudyTrial trial = study.ask();
   const Value before = study.save();
   CHECK_THROWS_WITH_AS(trial.report(1, 1),
@@ -198,6 +216,33 @@ TEST_CASE("what a scheduler throws is an error that names the call, and changes 
                                          "something that is no std::exception"),
                        Exception);
   CHECK(study.save() == before);
+  *throws = "null";
+  CHECK_THROWS_WITH_AS(Study({.scheduler = std::make_shared<Unlucky>(throws)}),
+                       doctest::Contains("its clone() gives null"), Exception);
+}
+
+TEST_CASE("what a scheduler throws when a trial begins leaves no trace in the searcher") {
+  const auto suggestions = [](bool unlucky) {
+    const auto throws = std::make_shared<std::string>();
+    StudyOptions options{.seed = 3};
+    options.searcher = cmaes();
+    options.scheduler = std::make_shared<Unlucky>(throws);
+    Study study(std::move(options));
+    std::vector<double> all;
+    for (int i = 0; i < 40; ++i) {
+      if (unlucky && i % 3 == 2) {
+        *throws = "on_trial_add";
+        CHECK_THROWS_AS((void)study.ask(), Exception);
+        throws->clear();
+      }
+      StudyTrial trial = study.ask();
+      const double x = trial.suggest_float("x", -1, 1);
+      all.push_back(x);
+      study.tell(trial, x * x);
+    }
+    return all;
+  };
+  CHECK(suggestions(true) == suggestions(false));
 }
 
 TEST_CASE("the same name with another range takes what fits of the old results") {

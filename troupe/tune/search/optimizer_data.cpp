@@ -78,13 +78,13 @@ Status Optimizer::take(const Value& entry) {
   const List& p = *parts;
   const std::string& kind = p[0].as_string();
   if (kind == "enqueue" && p.size() == 2 && p[1].is_map()) {
-    TROUPE_RETURN_IF_ERROR(detail::check_suggested(*design_, p[1].as_map()));
+    TROUPE_RETURN_IF_ERROR(detail::adopt_suggested(*design_, p[1].as_map()));
     put(p[1].as_map());
     return ok();
   }
   if (kind == "ask" && p.size() == 3 && p[1].is_map()) {
     const Config& config = p[1].as_map();
-    TROUPE_RETURN_IF_ERROR(detail::check_suggested(*design_, config));
+    TROUPE_RETURN_IF_ERROR(detail::adopt_suggested(*design_, config));
     if (!queue_.empty() && queue_.front() != config)
       return Error(ErrorCode::corrupt, "it is not the configuration that was enqueued");
     begin(Suggestion::of(config, p[2]));
@@ -121,6 +121,4 @@ Status Optimizer::take_trial(const List& entry) {
   return ok();
 }
 
-/// Is it one of the space, and nothing else? Its rules are not asked for: what a user wants to see
-/// tried may break them.
 }  // namespace troupe::tune

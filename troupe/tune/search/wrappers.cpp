@@ -1,3 +1,4 @@
+#include <troupe/tune/search/detail/guarded.hpp>
 #include <troupe/tune/search/detail/option_reader.hpp>
 #include <troupe/tune/search/detail/wrappers.hpp>
 #include <troupe/tune/search/wrappers.hpp>
@@ -73,12 +74,12 @@ Result<Switch> read_switch(const Value& options) {
   return read;
 }
 
-/// A copy of a searcher that a wrapper was given.
+/// A copy of a searcher that a wrapper was given, which is named where it fails.
 std::unique_ptr<Searcher> copy_of(const std::shared_ptr<Searcher>& searcher, const char* wrapper) {
   if (searcher == nullptr)
     throw Exception(ErrorCode::invalid_argument,
                     std::string(wrapper) + ": a searcher to wrap is null; pass one such as tpe()");
-  return searcher->clone();
+  return detail::guarded(*searcher).value_or_throw();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <troupe/serialization/json.hpp>
 #include <troupe/tune/search/detail/given.hpp>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -111,15 +112,23 @@ Result<Config> adopt_whole(const Design& design, Config config) {
   return whole;
 }
 
-Status check_suggested(const Design& design, const Config& config) {
+Result<Config> adopt_suggested(const Design& design, const Config& config) {
   TROUPE_TRY(adopted, design.adopt(config));
+  const auto varies = [&](const std::string& path) {
+    return std::any_of(design.axes().begin(), design.axes().end(),
+                       [&](const Axis& axis) { return axis.path() == path; });
+  };
   const Map known = adopted.flatten();
-  for (const std::string& path : config.flatten().keys())
-    if (known.find_key(path) == nullptr)
-      return Error(ErrorCode::invalid_argument,
-                   "the configuration has a parameter '" + path +
-                       "' that the space has not, or not with its other values");
-  return ok();
+  for (const auto& [path, value] : config.flatten()) {
+    const Value* expected = known.find_key(path);
+    if (expected == nullptr)
+      return refused("the configuration has an entry '" + path +
+                     "' that the space has not, or not with its other values: leave it out");
+    if (*expected != value && !varies(path))
+      return refused("'" + path + "' is " + to_json(value) + ", and in the space the constant " +
+                     to_json(*expected) + ": leave it out");
+  }
+  return adopted;
 }
 
 std::optional<std::string> adopt_known_results(const Design& design,

@@ -37,8 +37,9 @@ namespace troupe::tune::detail {
 /// A configuration that could have been tried: whole, and all rules of the space hold.
 [[nodiscard]] Result<Config> adopt_whole(const Design& design, Config config);
 
-/// Can it be tried: is it whole, and without any other entry? Rules of the space may be broken.
-[[nodiscard]] Status check_suggested(const Design& design, const Config& config);
+/// What a searcher suggests, in the form of the space, with its constants; it may break rules. An
+/// error when a parameter is missing, or there is anything else.
+[[nodiscard]] Result<Config> adopt_suggested(const Design& design, const Config& config);
 
 /// The known results of a search, which may have more parameters than the space. Those that do not
 /// fit its space, objectives and constraints are removed; how many these were, and why the first of

@@ -10,27 +10,32 @@ namespace {
 
 class Guarded final : public Searcher {
 public:
-  Guarded(const Searcher& searcher, std::string name, std::shared_ptr<const Design> design = {})
-      : name_(std::move(name)), who_("the searcher " + name_), design_(std::move(design)) {
-    searcher_ = user_call(who_, "clone", [&] { return searcher.clone(); });
-    if (searcher_ == nullptr)
-      throw Exception(ErrorCode::user_code,
-                      who_ + " failed: its clone() gives null; return a copy of it");
-  }
+  Guarded(const Searcher& searcher, std::string name)
+      : name_(std::move(name)),
+        who_("the searcher " + name_),
+        searcher_(user_copy(who_, searcher)) {}
+  Guarded(const Guarded& other)
+      : name_(other.name_),
+        who_(other.who_),
+        design_(other.design_),
+        choices_(other.choices_),
+        searcher_(user_copy(who_, *other.searcher_)) {}
+  Guarded& operator=(const Guarded&) = delete;
 
   std::string name() const override { return name_; }
   Value options() const override {
     return call("options", [&] { return searcher_->options(); });
   }
-  std::unique_ptr<Searcher> clone() const override {
-    return std::make_unique<Guarded>(*searcher_, name_, design_);
-  }
+  std::unique_ptr<Searcher> clone() const override { return std::make_unique<Guarded>(*this); }
   Status setup(const SearchContext& context) override {
     design_ = std::make_shared<Design>(context.space);
+    choices_ = 0;
+    for (const Axis& axis : design_->axes())
+      choices_ += axis.categorical() ? axis.count() : 0;
     return error_of("setup", [&] { return searcher_->setup(context); });
   }
   bool instant() const override {
-    return call("instant", [&] { return searcher_->instant(); });
+    return choices_ <= instant_choices && call("instant", [&] { return searcher_->instant(); });
   }
   bool enumerates() const override {
     return call("enumerates", [&] { return searcher_->enumerates(); });
@@ -42,11 +47,14 @@ public:
     TROUPE_TRY(suggestion, error_of("suggest", [&] {
                  return searcher_->suggest(trial).with_context(who_ + " failed");
                }));
-    if (suggestion.kind == Suggestion::Kind::config)
-      if (const Status status = check_suggested(*design_, suggestion.config); !status)
-        return Error(ErrorCode::user_code,
-                     who_ + " failed: what it suggests for trial " + to_string(trial) +
-                         " is no configuration of the space: " + status.error().message());
+    if (suggestion.kind != Suggestion::Kind::config)
+      return suggestion;
+    auto adopted = adopt_suggested(*design_, suggestion.config);
+    if (!adopted)
+      return Error(ErrorCode::user_code,
+                   who_ + " failed: what it suggests for trial " + to_string(trial) +
+                       " is no configuration of the space: " + adopted.error().message());
+    suggestion.config = adopted.take();
     return suggestion;
   }
   void record(TrialId trial, const Config& config, const Value& note) override {
@@ -69,6 +77,10 @@ public:
   }
 
 private:
+  /// A value is looked for among those of its choice: up to so many of them, in all choices, take a
+  /// few microseconds.
+  static constexpr std::uint64_t instant_choices = 1'000;
+
   template <class Call>
   auto call(const char* name, Call&& code) const -> decltype(code()) {
     return user_call(who_, name, code);
@@ -85,6 +97,7 @@ private:
   std::string name_;
   std::string who_;
   std::shared_ptr<const Design> design_;
+  std::uint64_t choices_ = 0;  ///< values of all of them
   std::unique_ptr<Searcher> searcher_;
 };
 

@@ -55,7 +55,7 @@ StudyState::StudyState(StudyOptions options)
     throw refused("StudyOptions::scheduler compares trials by one objective, and the study has " +
                   std::to_string(objectives_.size()) +
                   ": leave out the scheduler or all modes but one");
-  scheduler_ = scheduler_call("clone", [&] { return options_.scheduler->clone(); });
+  scheduler_ = user_copy(scheduler_name, *options_.scheduler);
   const ScheduleContext context{
       .metric = objectives_[0].metric, .mode = objectives_[0].mode, .seed = options_.seed};
   scheduler_call("setup", [&] { return scheduler_->setup(context); }).value_or_throw();
@@ -73,10 +73,11 @@ TrialId StudyState::begin(const std::optional<Suggestion>& given) {
   if (stale_)
     prepare();
   const Suggestion suggestion = given ? *given : wanted(suggest(id));
-  if (searcher_ && !suggestion.config.empty())
-    searcher_->record(id, suggestion.config, suggestion.note);
+  // First, for it may throw: then the searcher must not have taken note of the trial.
   if (scheduler_)
     scheduler_call("on_trial_add", [&] { scheduler_->on_trial_add(id, {}); });
+  if (searcher_ && !suggestion.config.empty())
+    searcher_->record(id, suggestion.config, suggestion.note);
   Live& trial = trials_[id];
   trial.shown.number = id;
   trial.shown.pending = true;

@@ -75,8 +75,10 @@ private:
   void prepare();
   template <class Call>
   static auto scheduler_call(const char* name, Call&& call) -> decltype(call()) {
-    return user_call("the scheduler of the study", name, call);
+    return user_call(scheduler_name, name, call);
   }
+
+  static constexpr const char* scheduler_name = "the scheduler of the study";
 
   [[nodiscard]] Value options_data() const;
   [[nodiscard]] Status take(const Value& entry);
