@@ -153,14 +153,21 @@ Result<std::unique_ptr<Searcher>> searcher_for(const ExperimentSpec& spec,
 Result<std::unique_ptr<Scheduler>> scheduler_for(const ExperimentSpec& spec,
                                                  const Scheduler* given) {
   TROUPE_RETURN_IF_ERROR(check_kind(spec.scheduler, given, "scheduler"));
-  Result<std::unique_ptr<Scheduler>> scheduler = nullptr;
-  if (given != nullptr)
-    scheduler = detail::user_copy("the scheduler " + spec.scheduler, *given);
-  else
-    scheduler = make_scheduler(spec.scheduler, spec.scheduler_options);
-  if (scheduler)
-    TROUPE_RETURN_IF_ERROR(
-        (*scheduler)->setup({.metric = spec.metric, .mode = spec.mode, .seed = spec.seed}));
+  const std::string who = "the scheduler " + spec.scheduler;
+  std::unique_ptr<Scheduler> scheduler;
+  try {
+    if (given != nullptr) {
+      scheduler = detail::user_copy(who, *given);
+    } else {
+      TROUPE_TRY(made, make_scheduler(spec.scheduler, spec.scheduler_options));
+      scheduler = std::move(made);
+    }
+    TROUPE_RETURN_IF_ERROR(detail::user_call(who, "setup", [&] {
+      return scheduler->setup({.metric = spec.metric, .mode = spec.mode, .seed = spec.seed});
+    }));
+  } catch (const Exception& e) {
+    return e.error();
+  }
   return scheduler;
 }
 

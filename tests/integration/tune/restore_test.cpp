@@ -233,6 +233,16 @@ TEST_CASE("two runs of one experiment at a time are refused") {
   CHECK(live.stop().interrupted());
 }
 
+/// An earlier version allowed what `what` begins to say; the error tells the folder and a way out.
+void check_refused_by_now(Lab& lab, const std::string& what) {
+  auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
+  for (const std::string& part :
+       {"the experiment in '" + lab.dir().string() +
+            "' was made by a version that allowed what this one refuses: " + what,
+        std::string("It cannot go on: start it anew")})
+    check_throws(ErrorCode::invalid_argument, part, [&] { (void)tuner.fit(); });
+}
+
 TEST_CASE("an experiment whose space is refused by now says so, and its results are of use") {
   Lab lab;
   const auto options = [&](const std::string& name) {
@@ -248,14 +258,7 @@ TEST_CASE("an experiment whose space is refused by now says so, and its results 
             {"to", 2}, {"x", tune::uniform(0, 1)}, {"k", tune::choice({"a", "a", "b"})}}
             .to_value();
   });
-  auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
-  check_throws(ErrorCode::invalid_argument,
-               "the experiment in '" + lab.dir().string() +
-                   "' was made by a version that allowed what this one refuses: param_space, key "
-                   "'k'",
-               [&] { (void)tuner.fit(); });
-  check_throws(ErrorCode::invalid_argument, "It cannot go on: start it anew",
-               [&] { (void)tuner.fit(); });
+  check_refused_by_now(lab, "param_space, key 'k'");
 
   auto anew = options("anew");
   anew.tune_config.known_results = tune::ResultGrid::open(lab.dir()).known_results();
@@ -279,10 +282,5 @@ TEST_CASE("points to evaluate that are refused by now are told with the folder")
   change_spec(lab.dir(), [](tune::ExperimentSpec& spec) {
     spec.points_to_evaluate = {{{"x", 1 - 1e-12}}};
   });
-  auto tuner = tune::Tuner::restore(lab.runtime, lab.dir());
-  check_throws(ErrorCode::invalid_argument,
-               "the experiment in '" + lab.dir().string() +
-                   "' was made by a version that allowed what this one refuses: "
-                   "points_to_evaluate[0]: ",
-               [&] { (void)tuner.fit(); });
+  check_refused_by_now(lab, "points_to_evaluate[0]: ");
 }

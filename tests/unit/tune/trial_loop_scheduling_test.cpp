@@ -112,12 +112,50 @@ private:
   std::int64_t recorded_ = 0;
 };
 
-TEST_CASE("a paused trial saves, gives its place away, and goes on later from there") {
+/// Two trials, each of which is told to pause by its first result.
+ExperimentDefinition pausing(bool is_function) {
   auto script = std::make_shared<Scripted>();
   script->pause_every = 1;
   auto definition = samples(2);
+  definition.is_function = is_function;
   definition.tune_config.scheduler = script;
-  LoopDriver driver(definition);
+  definition.run_config.failure_config.max_failures = 1;
+  return definition;
+}
+
+/// Has no copy, or throws in setup.
+class Unusable final : public Scheduler {
+public:
+  explicit Unusable(bool throws) : throws_(throws) {}
+
+  std::string name() const override { return "unusable"; }
+  std::unique_ptr<Scheduler> clone() const override {
+    return throws_ ? std::make_unique<Unusable>(*this) : nullptr;
+  }
+  Status setup(const ScheduleContext&) override { throw std::runtime_error("a defect"); }
+  Result<ScheduleDecision> decide(TrialId, const Metrics&) const override {
+    return ScheduleDecision{};
+  }
+  void record(TrialId, const Metrics&, const ScheduleDecision&) override {}
+  Value save() const override { return {}; }
+  Status restore(const Value&) override { return ok(); }
+
+private:
+  bool throws_;
+};
+
+TEST_CASE("a scheduler that cannot be made ready is refused with its name and the call") {
+  for (const bool throws : {false, true}) {
+    auto definition = samples(1);
+    definition.tune_config.scheduler = std::make_shared<Unusable>(throws);
+    const char* why = throws ? "the scheduler unusable failed: its setup() throws: a defect"
+                             : "the scheduler unusable failed: its clone() gives null";
+    CHECK_THROWS_WITH_AS(LoopDriver{definition}, doctest::Contains(why), Exception);
+  }
+}
+
+TEST_CASE("a paused trial saves, gives its place away, and goes on later from there") {
+  LoopDriver driver(pausing(false));
   const auto answer = driver.report(0, {{"loss", 1}});
   CHECK(answer->verdict == Verdict::pause);
   driver.save(0, answer->save.value());
@@ -129,17 +167,6 @@ TEST_CASE("a paused trial saves, gives its place away, and goes on later from th
   CHECK(driver.last_run(0).checkpoints.front().iteration == 1);
   driver.finish(0);
   CHECK(driver.status().state == ExperimentState::finished);
-}
-
-/// Two trials, each of which is told to pause by its first result.
-ExperimentDefinition pausing(bool is_function) {
-  auto script = std::make_shared<Scripted>();
-  script->pause_every = 1;
-  auto definition = samples(2);
-  definition.is_function = is_function;
-  definition.tune_config.scheduler = script;
-  definition.run_config.failure_config.max_failures = 1;
-  return definition;
 }
 
 /// Trial 0 reports; a function saves with that, a class afterwards, if it does.
